@@ -1,0 +1,1 @@
+"""The conformance suite: catalogue, drivers, stage, steps, suite and reports."""

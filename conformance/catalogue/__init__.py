@@ -1,0 +1,1 @@
+"""The rules as data: load, lint, join with their proofs, fingerprint and diff."""

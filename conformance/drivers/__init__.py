@@ -1,0 +1,1 @@
+"""Connections to implementations: one interface, in process or over stdio."""

@@ -1,0 +1,1 @@
+"""A reference Pi bridge on a reference host: the clearest program in the house."""

@@ -1,0 +1,1 @@
+"""The Pi API on the reference host: six methods and six events."""

@@ -1,0 +1,1 @@
+"""The reference host: session log, tool registry and scopes, waterfalls, loop, subprocess, attachments."""
