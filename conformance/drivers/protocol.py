@@ -493,7 +493,7 @@ class ToolCall(Record, frozen=True):
 
 
 class ModelAnswer(Record, frozen=True):
-    """The next assistant message. ``finish`` is ``stop``, ``calls``, ``length`` or ``error``; absent: as the calls say."""
+    """The next assistant message. Without ``finish`` it ends as its calls say."""
 
     text: str | None = None
     calls: list[ToolCall] = []
