@@ -56,6 +56,7 @@ class _Loader:
             Document(name, entry["title"], tuple(entry["anchors"])) for name, entry in index.value["documents"].items()
         )
         surfaces = []
+        whole = True
         for group in ("surfaces", "seams"):
             for position, name in enumerate(index.value[group]):
                 if not (self.root / name).is_file():
@@ -65,8 +66,10 @@ class _Loader:
                 elif (text := self._read(name, self._surface_form)) is not None:
                     surfaces.append(_surface(text, name, self._vectors(text, name)))
                     self._check_surface(text, name, documents, index.value["version"])
+                else:
+                    whole = False
         self._check_unique(surfaces)
-        self._check_orphans(index)
+        self._check_orphans(index, whole)
         return Catalogue(index.value["version"], documents, tuple(surfaces), self.root)
 
     def _read(self, name: str, form: Checker) -> Text | None:
@@ -99,7 +102,7 @@ class _Loader:
             )
         self._check_source(text, ["source"], text.value["source"], documents)
         for position, rule in enumerate(text.value["rules"]):
-            path = ["rules", position]
+            path: list[str | int] = ["rules", position]
             prefix = rule["id"].split(".")[0]
             if prefix != surface:
                 self._report(
@@ -150,13 +153,16 @@ class _Loader:
                 else:
                     seen[name] = f"{surface.file}:{line}"
 
-    def _check_orphans(self, index: Text) -> None:
+    def _check_orphans(self, index: Text, whole: bool) -> None:
+        # Where a rule file could not be read (``whole`` is false), nobody knows which vector files it names.
         listed = {*index.value["surfaces"], *index.value["seams"]}
         for folder in ("tools", "host"):
             for path in sorted((self.root / folder).rglob("*.y*ml")):
                 name = path.relative_to(self.root).as_posix()
                 if name not in listed and name not in self._row_files:
                     vectors = "/vectors/" in name
+                    if vectors and not whole:
+                        continue
                     what = "no rule names this file" if vectors else f"{self._label(INDEX)} does not list this file"
                     mend = "name it in a rule's vectors" if vectors else "add it to the list"
                     self.problems.append(Problem(self._label(name), 1, what, f"{mend}, or delete it"))
@@ -171,7 +177,7 @@ class _Loader:
     def _rows(self, text: Text, name: str, rule: dict[str, Any], position: int) -> Iterator[VectorRow]:
         given = rule["vectors"]
         kind = given["kind"]
-        place = ["rules", position, "vectors"]
+        place: list[str | int] = ["rules", position, "vectors"]
         if kind not in VECTOR_KINDS:
             what = f"no kind of vectors is called `{kind}`{did_you_mean(near(kind, VECTOR_KINDS))}"
             self._report(text, [*place, "kind"], what, f"write {either(VECTOR_KINDS)}")
