@@ -1,0 +1,220 @@
+"""The suite's answers: it plays the packages, the model and the native tools of one stage, and writes its trace."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from conformance.drivers.driver import HarnessError
+from conformance.drivers.protocol import (
+    HostHandle,
+    Message,
+    ModelAnswer,
+    ModelRespond,
+    NativeAnswer,
+    NativeExecute,
+    PackageExecute,
+    PackageHandle,
+    ProcessAnswer,
+    ProcessSpawn,
+    Record,
+    Reply,
+    TraceKind,
+    TraceNote,
+)
+from conformance.plan import Plan
+from conformance.scripts import DONE, AnyAct, Behaviour, Hold, NativeBehaviour, pick
+from conformance.trace import Event, Trace
+
+Perform = Callable[[AnyAct, str, Message], Awaitable[None]]
+"""Does one act under an open invocation: (act, invocation id, the message that opened it)."""
+
+
+class StagePeer:
+    """Answers from the plan and keeps the trace.
+
+    ``perform`` carries out the acts of a behaviour. What goes wrong inside an answer is a fault of the suite; it is
+    kept in ``fault`` (and ends the step) because the implementation could only turn it into one of its own results.
+    """
+
+    def __init__(self, plan: Plan, perform: Perform, window: float) -> None:
+        self.plan = plan
+        self.trace = Trace()
+        self.fault: BaseException | None = None
+        self.window = window
+        self._perform = perform
+        self._opened = time.monotonic()
+        self._counts: dict[int, int] = {}
+        self._changed = asyncio.Event()
+        self.trace.watchers.append(lambda _: self._changed.set())
+        self.scripted_processes: list[ProcessAnswer] = []
+        self.host_replies: dict[str, list[Reply]] = {}
+
+    async def answer(self, message: Message, seq: int) -> Record:
+        """Answer one request of the implementation."""
+        try:
+            if isinstance(message, ModelRespond):
+                return self._respond(message, seq)
+            if isinstance(message, PackageHandle):
+                return await self._handle(message, seq)
+            if isinstance(message, PackageExecute):
+                return await self._execute(message, seq)
+            if isinstance(message, NativeExecute):
+                return await self._native(message, seq)
+            if isinstance(message, ProcessSpawn):
+                return self._spawn(message, seq)
+            if isinstance(message, HostHandle):
+                return await self._host(message, seq)
+            raise HarnessError(f"the suite has no answer to {message.method}")
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            self.fault = self.fault or error
+            self._changed.set()
+            raise
+
+    def note(self, message: Message, seq: int) -> None:
+        """Keep one notification as a trace event."""
+        if isinstance(message, TraceNote):
+            self._write(seq, message.kind, message.agent, message.call_id, message.data)
+
+    async def until(self, satisfied: Callable[[Trace], bool], window: float) -> bool:
+        """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
+        while not satisfied(self.trace):
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), window)
+            except TimeoutError:
+                return satisfied(self.trace)
+        return True
+
+    def _write(self, seq: int, kind: TraceKind, agent: str | None, call_id: str | None, data: dict[str, Any]) -> None:
+        self.trace.add(Event(seq, round(time.monotonic() - self._opened, 6), kind, agent, call_id, data))
+
+    def _respond(self, message: ModelRespond, seq: int) -> ModelAnswer:
+        request = {
+            "request": message.request,
+            "tools": msgspec.to_builtins(message.tools),
+            "messages": msgspec.to_builtins(message.messages),
+            "system": message.system,
+        }
+        self._write(seq, "model.request", message.agent, None, request)
+        script = self.plan.script(message.agent)
+        answer = script.pop(0) if script else DONE
+        said = {"request": message.request, **msgspec.to_builtins(answer)}
+        self._write(seq, "model.answer", message.agent, None, said)
+        return answer
+
+    async def _handle(self, message: PackageHandle, seq: int) -> Reply:
+        call_id = _field(message.payload, "toolCallId")
+        data = {
+            "invocation": message.invocation,
+            "instance": message.instance,
+            "package": message.package,
+            "handler": message.handler,
+            "event": message.event,
+            "payload": message.payload,
+        }
+        self._write(seq, "handler.enter", message.agent, call_id, data)
+        plan = self.plan.packages.get(message.package)
+        behaviour = plan and pick(
+            plan.handling.get(message.handler, []),
+            self._counts,
+            tool=_field(message.payload, "toolName"),
+            call=call_id,
+            agent=message.agent,
+        )
+        return await self._conduct(behaviour, message.invocation, message) if behaviour else Reply()
+
+    async def _execute(self, message: PackageExecute, seq: int) -> Reply:
+        data = {
+            "invocation": message.invocation,
+            "instance": message.instance,
+            "package": message.package,
+            "tool": message.tool,
+            "tag": message.tag,
+            "params": message.params,
+            "extras": message.extras,
+            "aborted": message.aborted,
+        }
+        call_id = message.call_id if isinstance(message.call_id, str) else None
+        self._write(seq, "tool.enter", message.agent, call_id, data)
+        plan = self.plan.packages.get(message.package)
+        behaviour = plan and pick(
+            plan.executing.get((message.tool, message.tag), []),
+            self._counts,
+            tool=message.tool,
+            call=call_id,
+            agent=message.agent,
+        )
+        if not behaviour:
+            return Reply(returns=text_result(f"{message.tool} ok"))
+        return await self._conduct(behaviour, message.invocation, message)
+
+    async def _native(self, message: NativeExecute, seq: int) -> NativeAnswer:
+        data = {
+            "invocation": message.invocation,
+            "tool": message.tool,
+            "arguments": message.arguments,
+            "scope": message.scope,
+        }
+        self._write(seq, "native.enter", message.agent, message.call_id, data)
+        behaviour: NativeBehaviour | None = pick(
+            self.plan.native_bodies.get(message.tool, []),
+            self._counts,
+            tool=message.tool,
+            call=message.call_id,
+            agent=message.agent,
+        )
+        if behaviour is None:
+            return NativeAnswer(text=f"{message.tool} ok")
+        for act in behaviour.acts:
+            await self._act(act, message.invocation, message)
+        return behaviour.answer
+
+    async def _conduct(self, behaviour: Behaviour, invocation: str, message: Message) -> Reply:
+        for act in behaviour.acts:
+            await self._act(act, invocation, message)
+        return behaviour.reply
+
+    async def _act(self, act: AnyAct, invocation: str, message: Message) -> None:
+        if isinstance(act, Hold):
+            seen = len(self.trace)
+            await self.until(lambda trace: any(_holds(act, event) for event in trace.events[seen:]), self.window)
+        else:
+            await self._perform(act, invocation, message)
+
+    def _spawn(self, message: ProcessSpawn, seq: int) -> ProcessAnswer:
+        data = {"argv": message.argv, "cwd": message.cwd, "stdin": message.stdin, "via": "provider"}
+        self._write(seq, "spawn", None, None, {**data, "maxBytes": message.max_bytes, "invocation": message.invocation})
+        return self.scripted_processes.pop(0) if self.scripted_processes else ProcessAnswer()
+
+    async def _host(self, message: HostHandle, seq: int) -> Reply:
+        data = {
+            "listener": message.listener,
+            "event": message.event,
+            "exec": message.exec,
+            "result": message.result,
+            "invocation": message.invocation,
+        }
+        self._write(seq, "host.event", message.agent, _field(message.exec, "callId"), data)
+        queue = self.host_replies.get(message.listener, [])
+        return queue.pop(0) if len(queue) > 1 else queue[0] if queue else Reply()
+
+
+def text_result(text: str, **more: Any) -> dict[str, Any]:
+    """Return a tool result of one text block, in Pi's form."""
+    return {"content": [{"type": "text", "text": text}], "details": {}, **more}
+
+
+def _holds(hold: Hold, event: Event) -> bool:
+    return event.kind in hold.kinds and (hold.event is None or event["event"] == hold.event)
+
+
+def _field(payload: Any, key: str) -> str | None:
+    value = payload.get(key) if isinstance(payload, dict) else None
+    return value if isinstance(value, str) else None

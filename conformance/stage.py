@@ -1,0 +1,247 @@
+"""One fresh host with one scenario on it: opened late, driven by plain functions, closed without a trace left behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+
+from conformance.drivers.driver import Driver, HarnessError
+from conformance.drivers.protocol import (
+    AgentCancel,
+    AgentCreate,
+    AgentFollowUp,
+    AgentPrompt,
+    AgentSettle,
+    AgentSteer,
+    CtxCall,
+    InitializeResult,
+    Message,
+    NativeRegister,
+    NativeUnregister,
+    Outcome,
+    PackageLoad,
+    PackageUnload,
+    PiCall,
+    PolicySet,
+    SignalAbort,
+    StageClose,
+    StageOpen,
+    ToolUpdate,
+)
+from conformance.peer import StagePeer
+from conformance.plan import MAIN, Plan
+from conformance.scripts import (
+    AbortSignal,
+    AnyAct,
+    CallCtx,
+    CallPi,
+    Cancel,
+    RegisterNative,
+    Say,
+    SetPolicy,
+    Unload,
+    UnregisterNative,
+    Update,
+)
+from conformance.trace import Event, Trace
+from conformance.verdicts import Inconclusive
+
+T = TypeVar("T")
+
+HOLD_WINDOW = 0.05
+"""Seconds without news after which a held handler gives up waiting for an event that must not come."""
+
+
+class Stage:
+    """Gathers a :class:`Plan`, opens at the first thing that needs it, and is driven by the steps.
+
+    Every public method is synchronous: the loop stands still between steps, on purpose. Methods raise
+    :class:`~conformance.drivers.driver.HarnessError` when the connection broke and
+    :class:`~conformance.drivers.driver.Unsupported` when the implementation lacks something.
+    """
+
+    def __init__(
+        self, runner: asyncio.Runner, driver: Driver, hello: InitializeResult, mount: str | None = None
+    ) -> None:
+        self.hello = hello
+        self.driver = driver
+        self.plan = Plan(mount=mount)
+        self.peer = StagePeer(self.plan, self._perform, HOLD_WINDOW)
+        self.outcomes: list[tuple[str, Outcome]] = []
+        self._runner = runner
+        self._open = False
+        self._agents: list[str] = []
+        self._loaded: list[str] = []
+
+    # --- life ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def role(self) -> str:
+        """The implementation's role."""
+        return self.hello.role
+
+    @property
+    def trace(self) -> Trace:
+        """The record so far."""
+        return self.peer.trace
+
+    def open(self, agents: bool = True) -> None:
+        """Open the host and load the packages in order; then create the agents unless told not to. Idempotent."""
+        if not self._open:
+            self._open = True
+            self.driver.bind(self.peer)
+            plan = self.plan
+            natives = [native for native in plan.natives if native.agent is None]
+            self.ask(
+                StageOpen(
+                    mount=plan.mount,
+                    natives=natives,
+                    policies=plan.policies,
+                    services=plan.services,
+                    cwd=plan.cwd,
+                )
+            )
+        for package in list(self.plan.packages.values()):
+            if not package.late and package.name not in self._loaded:
+                self.load(package.name)
+        if agents and not self._agents:
+            for agent in self.plan.agents or [MAIN]:
+                self.create_agent(agent)
+
+    def close(self) -> None:
+        """Close the host, however far it got; leftovers of the loop are a harness error."""
+        if self._open:
+            self._open = False
+            try:
+                self.ask(StageClose())
+            finally:
+                self.driver.bind(None)
+
+    def load(self, package: str) -> Outcome:
+        """Load one package of the plan and return how that ended."""
+        self._loaded.append(package)
+        outcome = self.ask(PackageLoad(package=self.plan.package(package).spec()))
+        self.outcomes.append((f"load {package}", outcome))
+        return outcome
+
+    def create_agent(self, agent: str) -> None:
+        """Create an agent and register the natives of its own scope."""
+        self._agents.append(agent)
+        self.outcomes.append((f"create {agent}", self.ask(AgentCreate(agent=agent))))
+        for native in self.plan.natives:
+            if native.agent == agent:
+                self.ask(NativeRegister(native=native))
+
+    # --- what happens on it -------------------------------------------------------------------------------------------
+
+    def prompt(self, text: str = "go", agent: str = MAIN, settle: bool = True) -> None:
+        """Say something to an agent and wait until nothing of it is pending."""
+        self.open()
+        self.ask(AgentPrompt(agent=agent, text=text))
+        if settle:
+            self.settle(agent)
+
+    def settle(self, agent: str = MAIN) -> None:
+        """Wait until nothing of this agent is pending."""
+        self.ask(AgentSettle(agent=agent))
+
+    def call_pi(self, package: str, call: str, args: list[Any], agent: str | None = None) -> Outcome:
+        """Call ``pi.<call>`` outside any handler, on the instance that serves ``agent``."""
+        self.open(agents=agent is not None)
+        outcome = self.ask(PiCall(call=call, args=args, instance=self.instance(package, agent)))
+        self.outcomes.append((call, outcome))
+        return outcome
+
+    def instance(self, package: str, agent: str | None = MAIN) -> str:
+        """Return the id of the package's instance that serves ``agent``. Raises ``Inconclusive`` without one."""
+        made = [event for event in self.trace.of("instance.created", package=package) if event["role"] != "anchor"]
+        for event in reversed(made):
+            if event.agent == agent or event["role"] == "shared" or agent is None:
+                return str(event["instance"])
+        raise Inconclusive(f"package {package!r} has no instance that serves agent {agent!r}")
+
+    def ask(self, message: Message) -> Any:
+        """Ask the implementation something and wait for the answer."""
+        return self.do(self.driver.request(message))
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run ``work`` on the worker's loop; end at once when the connection breaks or the suite's own answer failed."""
+        return self._runner.run(self._watched(work))
+
+    def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:
+        """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
+        return self.do(self.peer.until(satisfied, window))
+
+    async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.ensure_future(work)
+        lost = asyncio.ensure_future(self.driver.failed())
+        try:
+            await asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise lost.result()
+            if self.peer.fault is not None:
+                fault, self.peer.fault = self.peer.fault, None
+                raise fault
+            return task.result()
+        finally:
+            for pending in (task, lost):
+                if not pending.done():
+                    pending.cancel()
+            await asyncio.gather(task, lost, return_exceptions=True)
+
+    async def _perform(self, act: AnyAct, invocation: str, message: Message) -> None:
+        request = self.driver.request
+        agent = getattr(message, "agent", None) or MAIN
+        if isinstance(act, CallPi):
+            place = (
+                {"instance": self.instance(act.package or message.package, agent)}  # type: ignore[attr-defined]
+                if act.outside or act.package
+                else {"invocation": invocation}
+            )
+            outcome = await request(PiCall(call=act.call, args=act.args, **place))
+            self.outcomes.append((act.call, outcome))
+        elif isinstance(act, CallCtx):
+            self.outcomes.append(
+                (act.call, await request(CtxCall(invocation=invocation, call=act.call, args=act.args)))
+            )
+        elif isinstance(act, Update):
+            await request(ToolUpdate(invocation=invocation, update=act.update))
+        elif isinstance(act, Cancel):
+            await request(AgentCancel(agent=agent))
+        elif isinstance(act, Say):
+            kind = AgentSteer if act.how == "steer" else AgentFollowUp
+            await request(kind(agent=agent, text=act.text))
+        elif isinstance(act, SetPolicy):
+            await request(PolicySet(policy=act.policy))
+        elif isinstance(act, RegisterNative):
+            await request(NativeRegister(native=act.native))
+        elif isinstance(act, UnregisterNative):
+            await request(NativeUnregister(name=act.name, agent=act.agent))
+        elif isinstance(act, AbortSignal):
+            await request(SignalAbort(signal=act.signal))
+        elif isinstance(act, Unload):
+            await request(PackageUnload(package=act.package))
+        else:
+            raise HarnessError(f"the stage does not know the act {type(act).__name__}")
+
+    # --- what was seen ------------------------------------------------------------------------------------------------
+
+    def requests(self, agent: str = MAIN) -> list[Event]:
+        """Return the agent's model requests, in order."""
+        return self.trace.of("model.request", agent=agent)
+
+    def results(self, agent: str = MAIN) -> list[Event]:
+        """Return the agent's durable tool results, in log order."""
+        return self.trace.of("log.result", agent=agent)
+
+    def returned(self, call: str) -> list[Outcome]:
+        """Return the outcomes of every ``pi.<call>`` made in this scenario, in order."""
+        return [outcome for name, outcome in self.outcomes if name == call]
+
+
+def text_json(value: Any) -> str:
+    """Return ``value`` as compact JSON, for messages."""
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,66 @@
+"""How a step's phrase is written: quoted words, JSON values and counts, matched exactly."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import yaml
+from pytest_bdd import parsers
+
+from conformance.drivers.driver import HarnessError
+
+EVENTS = "tool_execution_start|tool_execution_update|tool_execution_end|tool_call|tool_result|user_bash"
+METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on"
+
+_KINDS = {
+    "json": (r"[\[{\"\-\d].*|true|false|null", json.loads),
+    "int": (r"\d+", int),
+    "event": (EVENTS, str),
+    "method": (METHODS, str),
+    "word": (r"\S+", str),
+}
+_FIELD = re.compile(r'"\{(\w+)\}"|\{(\w+):(\w+)\}')
+
+
+def phrase(text: str) -> Any:
+    """Return the parser of a phrase.
+
+    ``"{name}"`` matches a quoted text without quotes in it, ``{name:json}`` a JSON value, ``{name:int}`` a count,
+    ``{name:event}`` one of Pi's six events, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.
+    """
+    pattern, converters, at = "", {}, 0
+    for found in _FIELD.finditer(text):
+        pattern += re.escape(text[at : found.start()]).replace(r"\ ", " ")
+        at = found.end()
+        if found[1]:
+            pattern += f'"(?P<{found[1]}>[^"]*)"'
+        else:
+            expression, convert = _KINDS[found[3]]
+            pattern += f"(?P<{found[2]}>{expression})"
+            converters[found[2]] = convert
+    pattern += re.escape(text[at:]).replace(r"\ ", " ")
+    return parsers.re(pattern + r"\Z", converters=converters)
+
+
+def document(docstring: str) -> Any:
+    """Return the value of a doc string, written as YAML (or JSON, which is YAML)."""
+    try:
+        return yaml.safe_load(docstring)
+    except yaml.YAMLError as error:
+        raise HarnessError(f"the doc string of this step is not YAML: {error}", "mend the feature file") from error
+
+
+def rows(datatable: list[list[str]], *columns: str, optional: tuple[str, ...] = ()) -> list[dict[str, str]]:
+    """Return a data table as one mapping a row. Raises :class:`HarnessError` on missing or unknown columns."""
+    head, *body = datatable
+    wrong = [name for name in columns if name not in head] + [
+        name for name in head if name not in columns and name not in optional
+    ]
+    if wrong:
+        raise HarnessError(
+            f"the table of this step has the columns {', '.join(head)}",
+            f"it needs {', '.join(columns)}" + (f" and may have {', '.join(optional)}" if optional else ""),
+        )
+    return [dict(zip(head, row, strict=True)) for row in body]

@@ -1,0 +1,23 @@
+"""Steps on agents: which there are, and what the user says to them."""
+
+from __future__ import annotations
+
+from pytest_bdd import given, when
+
+from conformance.stage import Stage
+from conformance.steps._phrase import phrase
+
+
+@given(phrase('an agent "{agent}"'))
+def an_agent(stage: Stage, agent: str) -> None:
+    stage.plan.agents.append(agent)
+
+
+@when(phrase('the user says "{text}"'))
+def user_says(stage: Stage, text: str) -> None:
+    stage.prompt(text)
+
+
+@when(phrase('the user says "{text}" to agent "{agent}"'))
+def user_says_to(stage: Stage, text: str, agent: str) -> None:
+    stage.prompt(text, agent)

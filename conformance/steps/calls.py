@@ -1,0 +1,75 @@
+"""Steps on the model: the calls of its messages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pytest_bdd import given, when
+
+from conformance.drivers.protocol import ModelAnswer, ToolCall
+from conformance.plan import MAIN
+from conformance.stage import Stage
+from conformance.steps._phrase import phrase, rows
+
+
+def say(stage: Stage, calls: list[tuple[str, str]], agent: str = MAIN, ids: list[str] | None = None) -> None:
+    """Queue one assistant message with these calls (tool name, raw argument text); ids count on from 1."""
+    count = stage.plan.call_count
+    stage.plan.call_count += len(calls)
+    names = ids or [str(count + i + 1) for i in range(len(calls))]
+    message = ModelAnswer(
+        calls=[ToolCall(id=id, name=name, arguments=text) for id, (name, text) in zip(names, calls, strict=True)]
+    )
+    stage.plan.script(agent).append(message)
+
+
+def _table(stage: Stage, datatable: list[list[str]]) -> None:
+    calls = rows(datatable, "tool", optional=("id", "arguments"))
+    ids = [row["id"] for row in calls] if "id" in datatable[0] else None
+    say(stage, [(row["tool"], row.get("arguments") or "{}") for row in calls], ids=ids)
+
+
+@given(phrase('the model first calls "{tool}"'))
+def first_calls(stage: Stage, tool: str) -> None:
+    say(stage, [(tool, "{}")])
+
+
+@given(phrase('the model first calls "{tool}" with {arguments:json}'))
+def first_calls_with(stage: Stage, tool: str, arguments: Any) -> None:
+    say(stage, [(tool, json.dumps(arguments))])
+
+
+@when(phrase('the model calls "{tool}"'))
+def calls(stage: Stage, tool: str) -> None:
+    say(stage, [(tool, "{}")])
+    stage.prompt()
+
+
+@when(phrase('the model calls "{tool}" with {arguments:json}'))
+def calls_with(stage: Stage, tool: str, arguments: Any) -> None:
+    say(stage, [(tool, json.dumps(arguments))])
+    stage.prompt()
+
+
+@when(phrase('the model calls "{tool}" with the argument text'))
+def calls_with_text(stage: Stage, tool: str, docstring: str) -> None:
+    say(stage, [(tool, docstring)])
+    stage.prompt()
+
+
+@given(phrase("the model first calls in one message"))
+def first_calls_batch(stage: Stage, datatable: list[list[str]]) -> None:
+    _table(stage, datatable)
+
+
+@when(phrase("the model calls in one message"))
+def calls_batch(stage: Stage, datatable: list[list[str]]) -> None:
+    _table(stage, datatable)
+    stage.prompt()
+
+
+@when(phrase('the model of agent "{agent}" calls "{tool}"'))
+def agent_calls(stage: Stage, agent: str, tool: str) -> None:
+    say(stage, [(tool, "{}")], agent)
+    stage.prompt(agent=agent)

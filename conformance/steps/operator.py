@@ -1,0 +1,50 @@
+"""Steps on the operator: native tools, host policy, services and the operator's own command surface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from pytest_bdd import given, when
+
+from conformance.drivers.protocol import NativeAnswer, NativeSpec, OperatorBash, Outcome, PolicySpec
+from conformance.plan import MAIN
+from conformance.scripts import Match, NativeBehaviour
+from conformance.stage import Stage
+from conformance.steps._phrase import document, phrase
+
+
+@given(phrase('a native tool "{tool}"'))
+def a_native(stage: Stage, tool: str) -> None:
+    stage.plan.natives.append(NativeSpec(name=tool, description=f"the native tool {tool}"))
+
+
+@given(phrase('a native tool "{tool}" with'))
+def a_native_with(stage: Stage, tool: str, docstring: str) -> None:
+    base: dict[str, Any] = {"name": tool, "description": f"the native tool {tool}"}
+    stage.plan.natives.append(msgspec.convert({**base, **document(docstring)}, NativeSpec))
+
+
+@given(phrase('a native tool "{tool}" in the agent\'s own scope'))
+def a_scoped_native(stage: Stage, tool: str) -> None:
+    stage.plan.natives.append(NativeSpec(name=tool, description=f"the native tool {tool}", agent=MAIN))
+
+
+@given(phrase('the native tool "{tool}" answers "{text}"'))
+def native_answers(stage: Stage, tool: str, text: str) -> None:
+    stage.plan.native_bodies.setdefault(tool, []).append(NativeBehaviour(Match(), [], NativeAnswer(text=text)))
+
+
+@given(phrase('the host {answer:word} "{tool}" with the reason "{reason}"'))
+def host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
+    kind = {"denies": "deny", "allows": "allow", "asks": "ask", "guards": "guard"}[answer]
+    stage.plan.policies.append(PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=kind, reason=reason))  # type: ignore[arg-type]
+
+
+@when(phrase('the operator types "{line}"'))
+def operator_types(stage: Stage, line: str) -> None:
+    stage.open()
+    exclude = line.startswith("!!")
+    command = line.lstrip("!").strip()
+    outcome: Outcome = stage.ask(OperatorBash(agent=MAIN, command=command, exclude=exclude))
+    stage.outcomes.append(("operator.bash", outcome))

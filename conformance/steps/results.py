@@ -1,0 +1,306 @@
+"""Steps on what was seen: bodies that ran, results, events, requests, notices and the order of things."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from msgspec import UNSET
+from pytest_bdd import then
+
+from conformance.drivers.protocol import Outcome
+from conformance.plan import MAIN
+from conformance.stage import Stage
+from conformance.steps._phrase import document, phrase, rows
+from conformance.steps._points import point
+from conformance.trace import Event, plain, text_of
+from conformance.verdicts import Inconclusive, RuleFailed
+
+
+def show(value: Any) -> str:
+    """Return a value as one line of JSON, shortened."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 400 else f"{text[:380]}… ({len(text)} characters)"
+
+
+def check(holds: bool, expected: str, got: str) -> None:
+    """Raise :class:`RuleFailed` unless it holds."""
+    if not holds:
+        raise RuleFailed(expected=expected, got=got)
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Say whether two JSON values are equal; 1 and True are not, 7 and 7.0 are."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(same(found[key], wanted[key]) for key in wanted)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(same(a, b) for a, b in zip(found, wanted, strict=True))
+    return bool(found == wanted)
+
+
+def holds(found: Any, wanted: Any) -> bool:
+    """Say whether ``found`` has everything ``wanted`` has; objects may have more, lists may not."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(key in found and holds(found[key], wanted[key]) for key in wanted)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(holds(a, b) for a, b in zip(found, wanted, strict=True))
+    return same(found, wanted)
+
+
+def runs(stage: Stage, tool: str) -> list[Event]:
+    """Return the entries into the body of a package's or native tool of that name."""
+    return stage.trace.of("tool.enter", "native.enter", tool=tool)
+
+
+def result(stage: Stage, call: str) -> Event:
+    """Return the one durable result of a call. Raises ``RuleFailed`` when there is none or more than one."""
+    found = stage.trace.of("log.result", call_id=call)
+    check(len(found) == 1, f'one durable result of call "{call}"', f"{len(found)} results")
+    return found[0]
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+@then(phrase('the tool "{tool}" does not run'))
+def does_not_run(stage: Stage, tool: str) -> None:
+    found = runs(stage, tool)
+    given = [show(event["params"] if event.kind == "tool.enter" else event["arguments"]) for event in found]
+    check(not found, f'the tool "{tool}" does not run', f"it ran {len(found)} time(s), with {', '.join(given)}")
+
+
+@then(phrase('the tool "{tool}" runs {count:int} times'))
+def runs_times(stage: Stage, tool: str, count: int) -> None:
+    found = len(runs(stage, tool))
+    check(found == count, f'the tool "{tool}" runs {count} time(s)', f"it ran {found} time(s)")
+
+
+@then(phrase('the tool "{tool}" runs with {value:json}'))
+def runs_with(stage: Stage, tool: str, value: Any) -> None:
+    found = runs(stage, tool)
+    check(len(found) == 1, f'the tool "{tool}" runs once, with {show(value)}', f"it ran {len(found)} time(s)")
+    given = found[0]["params"] if found[0].kind == "tool.enter" else found[0]["arguments"]
+    check(same(given, value), f'the tool "{tool}" runs with {show(value)}', f"it ran with {show(given)}")
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+@then(phrase('call "{call}" succeeds'))
+def succeeds(stage: Stage, call: str) -> None:
+    found = result(stage, call)
+    got = f"an error: {text_of(found['content'])!r}"
+    check(found["isError"] is False, f'the durable result of call "{call}" is a success', got)
+
+
+@then(phrase('call "{call}" succeeds with "{text}"'))
+def succeeds_with(stage: Stage, call: str, text: str) -> None:
+    succeeds(stage, call)
+    found = text_of(result(stage, call)["content"])
+    check(found == text, f'call "{call}" succeeds with the text {text!r}', f"the text {found!r}")
+
+
+@then(phrase('call "{call}" fails'))
+def fails(stage: Stage, call: str) -> None:
+    found = result(stage, call)
+    got = f"a success: {text_of(found['content'])!r}"
+    check(found["isError"] is True, f'the durable result of call "{call}" is an error', got)
+
+
+@then(phrase('call "{call}" fails and says "{text}"'))
+def fails_saying(stage: Stage, call: str, text: str) -> None:
+    fails(stage, call)
+    found = plain(text_of(result(stage, call)["content"]))
+    check(text in found, f'the error of call "{call}" says {text!r}', f"it says {found!r}")
+
+
+@then(phrase('the log keeps {value:json} as the arguments of call "{call}"'))
+def log_keeps(stage: Stage, value: Any, call: str) -> None:
+    logged = stage.trace.first("log.call", call_id=call)
+    check(logged is not None, f'a durable record of call "{call}"', "there is none")
+    assert logged is not None
+    text = logged["arguments"]
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = text
+    check(same(found, value), f'the log keeps {show(value)} for call "{call}"', f"it keeps {show(found)}")
+
+
+@then(phrase('"{text}" is nowhere in the log'))
+def nowhere_in_log(stage: Stage, text: str) -> None:
+    for event in stage.trace.of("log.call", "log.result", "log.assistant", "log.user"):
+        check(text not in json.dumps(event.data), f"{text!r} is nowhere in the durable log", f"it is in {event.kind}")
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+
+@then(phrase("the model is asked {count:int} times"))
+def asked_times(stage: Stage, count: int) -> None:
+    found = len(stage.requests())
+    check(found == count, f"the model is asked {count} time(s)", f"it was asked {found} time(s)")
+
+
+def catalogue(stage: Stage, number: int, agent: str = MAIN) -> list[dict[str, Any]]:
+    """Return the tool catalogue of the agent's request ``number``. Raises ``Inconclusive`` when it was never made."""
+    requests = stage.requests(agent)
+    if len(requests) < number:
+        raise Inconclusive(f"request {number} of agent {agent!r} was never made (there were {len(requests)})")
+    tools: list[dict[str, Any]] = requests[number - 1]["tools"]
+    return tools
+
+
+@then(phrase('request {number:int} lists "{tool}"'))
+def request_lists(stage: Stage, number: int, tool: str) -> None:
+    names = [row["name"] for row in catalogue(stage, number)]
+    check(tool in names, f'request {number} lists "{tool}"', f"it lists {show(names)}")
+
+
+@then(phrase('request {number:int} does not list "{tool}"'))
+def request_does_not_list(stage: Stage, number: int, tool: str) -> None:
+    names = [row["name"] for row in catalogue(stage, number)]
+    check(tool not in names, f'request {number} does not list "{tool}"', f"it lists {show(names)}")
+
+
+@then(phrase('request {number:int} of agent "{agent}" lists "{tool}"'))
+def agent_request_lists(stage: Stage, number: int, agent: str, tool: str) -> None:
+    names = [row["name"] for row in catalogue(stage, number, agent)]
+    check(tool in names, f'request {number} of agent "{agent}" lists "{tool}"', f"it lists {show(names)}")
+
+
+@then(phrase('request {number:int} shows "{tool}" with'))
+def request_shows(stage: Stage, number: int, tool: str, docstring: str) -> None:
+    wanted = document(docstring)
+    row = next((row for row in catalogue(stage, number) if row["name"] == tool), None)
+    check(row is not None, f'request {number} lists "{tool}"', "it does not")
+    found = {key: (row or {}).get(key) for key in wanted}
+    check(same(found, wanted), f'request {number} shows "{tool}" with {show(wanted)}', f"it shows {show(found)}")
+
+
+@then(phrase('request {number:int} carries the text "{text}"'))
+def request_carries(stage: Stage, number: int, text: str) -> None:
+    catalogue(stage, number)
+    messages = stage.requests()[number - 1]["messages"]
+    texts = [text_of(message.get("content")) for message in messages]
+    check(any(text in found for found in texts), f"request {number} carries {text!r}", f"it carries {show(texts)}")
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+def seen(stage: Stage, package: str, event: str, **wanted: Any) -> list[Event]:
+    """Return the entries of a package's handlers of one event, on instances that serve an agent."""
+    return stage.trace.of("handler.enter", package=package, event=event, **wanted)
+
+
+@then(phrase('package "{package}" sees {event:event} {count:int} times'))
+def sees_times(stage: Stage, package: str, event: str, count: int) -> None:
+    found = len(seen(stage, package, event))
+    check(found == count, f'package "{package}" sees {event} {count} time(s)', f"it saw it {found} time(s)")
+
+
+@then(phrase('package "{package}" never sees {event:event}'))
+def never_sees(stage: Stage, package: str, event: str) -> None:
+    found = [show(event["payload"]) for event in seen(stage, package, event)]
+    check(not found, f'package "{package}" never sees {event}', f"it saw {len(found)}: {'; '.join(found)}")
+
+
+@then(phrase('package "{package}" sees {event:event} of call "{call}" with {value:json}'))
+def sees_with(stage: Stage, package: str, event: str, call: str, value: Any) -> None:
+    found = [entry["payload"] for entry in seen(stage, package, event, call_id=call)]
+    check(
+        any(holds(payload, value) for payload in found),
+        f'package "{package}" sees {event} of call "{call}" with {show(value)}',
+        f"it saw {'; '.join(show(payload) for payload in found) or 'none'}",
+    )
+
+
+@then(phrase('package "{package}" sees, in this order'))
+def sees_in_order(stage: Stage, package: str, datatable: list[list[str]]) -> None:
+    wanted = [f'{row["event"]} of call "{row["call"]}"' for row in rows(datatable, "event", "call")]
+    found = [
+        f'{entry["event"]} of call "{entry.call_id}"' for entry in stage.trace.of("handler.enter", package=package)
+    ]
+    check(found == wanted, " → ".join(wanted), " → ".join(found) or "nothing")
+
+
+@then(phrase("this order holds"))
+def order_holds(stage: Stage, docstring: str) -> None:
+    names = [line.strip() for line in docstring.splitlines() if line.strip()]
+    found = [(name, point(stage.trace, name)) for name in names]
+    for name, event in found:
+        check(event is not None, f"{name} happens", "it did not happen")
+    for (before, one), (after, two) in zip(found, found[1:], strict=False):
+        assert one is not None
+        assert two is not None
+        at = stage.trace.events.index
+        check(at(one) < at(two), f"{before} comes before {after}", f"{after} came first")
+
+
+# --- notices and outcomes ---------------------------------------------------------------------------------------------
+
+
+def notices(stage: Stage, name: str) -> int:
+    """Return how many notices name ``name``, counted per channel and instance: the maximum over channels."""
+    counts: dict[tuple[str, Any], int] = {}
+    for event in stage.trace.of("notice"):
+        if name in str(event["text"]):
+            key = (event["channel"], event["instance"])
+            counts[key] = counts.get(key, 0) + 1
+    return max(counts.values(), default=0)
+
+
+@then(phrase('exactly one notice names "{name}"'))
+def one_notice(stage: Stage, name: str) -> None:
+    found = notices(stage, name)
+    texts = [event["text"] for event in stage.trace.of("notice")]
+    check(found == 1, f'exactly one notice names "{name}"', f"{found} do; all notices: {show(texts)}")
+
+
+@then(phrase('no notice names "{name}"'))
+def no_notice(stage: Stage, name: str) -> None:
+    found = [event["text"] for event in stage.trace.of("notice") if name in str(event["text"])]
+    check(not found, f'no notice names "{name}"', f"{show(found)}")
+
+
+def last_outcome(stage: Stage, call: str) -> Outcome:
+    """Return the outcome of the last ``pi.<call>`` of the scenario. Raises ``Inconclusive`` when none was made."""
+    found = stage.returned(call)
+    if not found:
+        raise Inconclusive(f"pi.{call} was never called: the handler or tool that calls it did not run")
+    return found[-1]
+
+
+@then(phrase("{call:method} returned {value:json}"))
+def returned(stage: Stage, call: str, value: Any) -> None:
+    outcome = last_outcome(stage, call)
+    check(same(outcome.returned, value), f"{call} returns {show(value)}", f"it {describe(outcome)}")
+
+
+@then(phrase('{call:method} returned a list with "{name}"'))
+def returned_with(stage: Stage, call: str, name: str) -> None:
+    names = listed(stage, call)
+    check(name in names, f'{call} lists "{name}"', f"it lists {show(names)}")
+
+
+@then(phrase('{call:method} returned a list without "{name}"'))
+def returned_without(stage: Stage, call: str, name: str) -> None:
+    names = listed(stage, call)
+    check(name not in names, f'{call} does not list "{name}"', f"it lists {show(names)}")
+
+
+def listed(stage: Stage, call: str) -> list[Any]:
+    """Return the names in the last list that ``pi.<call>`` returned, of strings or of rows with a name."""
+    outcome = last_outcome(stage, call)
+    check(isinstance(outcome.returned, list), f"{call} returns a list", f"it {describe(outcome)}")
+    return [row.get("name") if isinstance(row, dict) else row for row in outcome.returned]
+
+
+def describe(outcome: Outcome) -> str:
+    """Say how a call ended."""
+    if outcome.threw is not UNSET:
+        return f"threw {show(outcome.threw)}"
+    return "returned nothing" if outcome.returned is UNSET else f"returned {show(outcome.returned)}"
