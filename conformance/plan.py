@@ -77,7 +77,7 @@ class Plan:
     mount: str | None = None
     natives: list[NativeSpec] = field(default_factory=list)
     policies: list[PolicySpec] = field(default_factory=list)
-    services: Services = Services()
+    services: Services = field(default_factory=Services)
     packages: dict[str, PackagePlan] = field(default_factory=dict)
     agents: list[str] = field(default_factory=list)
     scripts: dict[str, list[ModelAnswer]] = field(default_factory=dict)

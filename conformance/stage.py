@@ -1,4 +1,4 @@
-"""One fresh host with one scenario on it: opened late, driven by plain functions, closed without a trace left behind."""
+"""One fresh host with one scenario on it: opened late, driven by plain functions, closed without leftovers."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Stage:
     def load(self, package: str) -> Outcome:
         """Load one package of the plan and return how that ended."""
         self._loaded.append(package)
-        outcome = self.ask(PackageLoad(package=self.plan.package(package).spec()))
+        outcome: Outcome = self.ask(PackageLoad(package=self.plan.package(package).spec()))
         self.outcomes.append((f"load {package}", outcome))
         return outcome
 
@@ -151,7 +151,7 @@ class Stage:
     def call_pi(self, package: str, call: str, args: list[Any], agent: str | None = None) -> Outcome:
         """Call ``pi.<call>`` outside any handler, on the instance that serves ``agent``."""
         self.open(agents=agent is not None)
-        outcome = self.ask(PiCall(call=call, args=args, instance=self.instance(package, agent)))
+        outcome: Outcome = self.ask(PiCall(call=call, args=args, instance=self.instance(package, agent)))
         self.outcomes.append((call, outcome))
         return outcome
 
@@ -168,7 +168,7 @@ class Stage:
         return self.do(self.driver.request(message))
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` on the worker's loop; end at once when the connection breaks or the suite's own answer failed."""
+        """Run ``work`` on the worker's loop; end at once when the connection breaks or the suite's answer failed."""
         return self._runner.run(self._watched(work))
 
     def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:

@@ -1,1 +1,1 @@
-"""The Gherkin steps, by subject. Step modules are loaded as pytest plugins, so that other feature files can use them."""
+"""The Gherkin steps, by subject; loaded as pytest plugins, so that other feature files can use them too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -233,7 +234,7 @@ def order_holds(stage: Stage, docstring: str) -> None:
     found = [(name, point(stage.trace, name)) for name in names]
     for name, event in found:
         check(event is not None, f"{name} happens", "it did not happen")
-    for (before, one), (after, two) in zip(found, found[1:], strict=False):
+    for (before, one), (after, two) in itertools.pairwise(found):
         assert one is not None
         assert two is not None
         at = stage.trace.events.index
@@ -295,7 +296,8 @@ def returned_without(stage: Stage, call: str, name: str) -> None:
 def listed(stage: Stage, call: str) -> list[Any]:
     """Return the names in the last list that ``pi.<call>`` returned, of strings or of rows with a name."""
     outcome = last_outcome(stage, call)
-    check(isinstance(outcome.returned, list), f"{call} returns a list", f"it {describe(outcome)}")
+    if not isinstance(outcome.returned, list):
+        raise RuleFailed(expected=f"{call} returns a list", got=f"it {describe(outcome)}")
     return [row.get("name") if isinstance(row, dict) else row for row in outcome.returned]
 
 
