@@ -12,6 +12,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from conformance.catalogue._quick import surely_valid
 from conformance.catalogue._yaml import Text
 from conformance.catalogue.problems import Problem, did_you_mean, either, near
 
@@ -36,6 +37,8 @@ class Checker:
 
     def problems(self, text: Text) -> list[Problem]:
         """Everything the schema rejects in ``text``."""
+        if surely_valid(text.value, self._top):
+            return []
         return [
             problem for error in self._validator.iter_errors(text.value) for problem in self._translated(text, error)
         ]
@@ -43,17 +46,17 @@ class Checker:
     def _translated(self, text: Text, error: Any) -> Iterator[Problem]:
         path = list(error.absolute_path)
         mend = self._mend(error)
-        name = _shown(path)
+        name = _shown(text, path)
         if error.validator == "required":
             # One error for each missing name; jsonschema says which only in its message, so compare by hand.
             for missing in (field for field in error.validator_value if field not in error.instance):
                 if error.message.startswith(f"{missing!r} "):
-                    yield Problem(text.file, text.line(path), f"`{missing}` is missing{_inside(path)}", mend)
+                    yield Problem(text.file, text.line(path), f"`{missing}` is missing{_inside(text, path)}", mend)
         elif error.validator == "additionalProperties":
             known = error.schema.get("properties", {})
             for extra in (field for field in error.instance if field not in known):
                 guess = did_you_mean(near(extra, known))
-                what = f"`{extra}` is not a field{_inside(path)}{guess.rstrip('?')}"
+                what = f"`{extra}` is not a field{_inside(text, path)}{guess.rstrip('?')}"
                 fields = either(field for field in known if field not in error.instance)
                 advice = "correct its spelling, or drop it" if guess else f"drop it; still free are {fields}"
                 yield Problem(text.file, text.line(path, key=extra), what, advice)
@@ -61,20 +64,21 @@ class Checker:
             yield Problem(text.file, text.line(path), f"{name} {_fault(error)}", mend)
 
     def _mend(self, error: Any) -> str:
-        advice = None
+        if error.validator == "enum":
+            return f"write {either(map(_json, error.validator_value))}"
+        if error.validator == "required":
+            return str(error.schema.get("mend", "add it"))
+        # The advice nearest to the fault wins. jsonschema leaves "$ref" out of the path it reports.
+        advice = "follow the form of the other rule files"
         schema: Any = self._top
         for part in error.absolute_schema_path:
-            if part == "$ref":
+            while isinstance(schema, dict) and part not in schema and "$ref" in schema:
                 schema = self._root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
-            elif isinstance(schema, (dict, list)):
-                schema = schema[part]
+                advice = schema.get("mend", advice)
+            schema = schema[part]
             if isinstance(schema, dict):
                 advice = schema.get("mend", advice)
-        if error.validator == "enum":
-            advice = f"write {either(map(_json, error.validator_value))}"
-        if error.validator == "required" and not (error.schema.get("mend") and advice):
-            advice = "add it"
-        return advice or "follow the form that CONTRIBUTING.md shows"
+        return advice
 
 
 def load_schema(folder: Path, name: str) -> dict[str, Any]:
@@ -103,25 +107,28 @@ def _fault(error: Any) -> str:
             return "names something twice"
         case "contains":
             return "does not hold what this rule's level and relation ask for"
-        case None:
+        case "not":
             return "has no place here"
     return f"is wrong ({error.message})"
 
 
-def _shown(path: list[str | int]) -> str:
-    """The value in words: ``rules[2].level`` reads best as its last name; a list's item keeps its number."""
+def _shown(text: Text, path: list[str | int]) -> str:
+    """The value at ``path`` in words: its field, or for an entry of a list its id or number."""
     if not path:
         return "the file"
-    name = ""
-    for part in reversed(path):
-        if isinstance(part, str):
-            return f"`{part}{name}`"
-        name = f"[{part + 1}]{name}"
-    return f"entry {name[1:-1]}"
+    value = text.value
+    for part in path:
+        value = value[part]
+    *before, last = path
+    if isinstance(last, str):
+        return f"`{last}`"
+    if isinstance(value, dict) and isinstance(name := value.get("id", value.get("case")), str):
+        return f"`{name}`"
+    return f"entry {last + 1} of {_shown(text, before)}"
 
 
-def _inside(path: list[str | int]) -> str:
-    return f" in {_shown(path)}" if path else ""
+def _inside(text: Text, path: list[str | int]) -> str:
+    return f" in {_shown(text, path)}" if path else ""
 
 
 def _json(value: Any) -> str:

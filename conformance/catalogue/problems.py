@@ -49,7 +49,7 @@ def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """Up to ``limit`` of ``known`` that look like ``name``, nearest first; a part of a longer name counts."""
     names = sorted(set(known))
     folded = {candidate.lower(): candidate for candidate in names}
-    found = [folded[hit] for hit in difflib.get_close_matches(name.lower(), folded, n=limit, cutoff=0.6)]
+    found = [folded[hit] for hit in difflib.get_close_matches(name.lower(), folded, n=limit, cutoff=0.7)]
     wanted = name.lower().strip("*")
     if wanted:
         found += [candidate for candidate in names if wanted in candidate.lower() and candidate not in found]
