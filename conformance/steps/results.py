@@ -27,7 +27,7 @@ def show(value: Any) -> str:
 def check(holds: bool, expected: str, got: str) -> None:
     """Raise :class:`RuleFailed` unless it holds."""
     if not holds:
-        raise RuleFailed(expected=expected, got=got)
+        raise RuleFailed(f"expected: {expected}; got: {got}", expected=expected, got=got)
 
 
 def same(found: Any, wanted: Any) -> bool:
@@ -297,7 +297,7 @@ def listed(stage: Stage, call: str) -> list[Any]:
     """Return the names in the last list that ``pi.<call>`` returned, of strings or of rows with a name."""
     outcome = last_outcome(stage, call)
     if not isinstance(outcome.returned, list):
-        raise RuleFailed(expected=f"{call} returns a list", got=f"it {describe(outcome)}")
+        raise RuleFailed(f"{call} returned no list: it {describe(outcome)}")
     return [row.get("name") if isinstance(row, dict) else row for row in outcome.returned]
 
 
