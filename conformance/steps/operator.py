@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from pytest_bdd import given, when
 
-from conformance.drivers.protocol import NativeAnswer, NativeSpec, OperatorBash, Outcome, PolicySpec
+from conformance.drivers.protocol import NativeAnswer, NativeSpec, OperatorBash, Outcome, PolicySpec, Services
 from conformance.plan import MAIN
 from conformance.scripts import Match, NativeBehaviour
 from conformance.stage import Stage
@@ -39,6 +39,14 @@ def native_answers(stage: Stage, tool: str, text: str) -> None:
 def host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
     kind = {"denies": "deny", "allows": "allow", "asks": "ask", "guards": "guard"}[answer]
     stage.plan.policies.append(PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=kind, reason=reason))  # type: ignore[arg-type]
+
+
+@given(phrase("the host's {service:word} service is {state:word}"))
+def host_service(stage: Stage, service: str, state: str) -> None:
+    """Say how a service answers (``scripted``, ``allowed-once``, …, as in ``Services``), or that it is ``missing``."""
+    value = (state != "missing") if service == "attachments" else state.replace("missing", "none")
+    changed = {**msgspec.to_builtins(stage.plan.services), service: value}
+    stage.plan.services = msgspec.convert(changed, Services)
 
 
 @when(phrase('the operator types "{line}"'))
