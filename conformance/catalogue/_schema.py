@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from conformance.catalogue._quick import surely_valid
 from conformance.catalogue._yaml import Text
 from conformance.catalogue.problems import Problem, did_you_mean, either, near
@@ -33,15 +31,16 @@ class Checker:
     def __init__(self, schema: dict[str, Any], part: str | None = None) -> None:
         self._root = schema
         self._top = schema if part is None else {"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]}
-        self._validator = Draft202012Validator(self._top)
 
     def problems(self, text: Text) -> list[Problem]:
         """Everything the schema rejects in ``text``."""
         if surely_valid(text.value, self._top):
             return []
-        return [
-            problem for error in self._validator.iter_errors(text.value) for problem in self._translated(text, error)
-        ]
+        # Importing it takes longer than reading every rule, so a good spec does without.
+        from jsonschema import Draft202012Validator
+
+        errors = Draft202012Validator(self._top).iter_errors(text.value)
+        return [problem for error in errors for problem in self._translated(text, error)]
 
     def _translated(self, text: Text, error: Any) -> Iterator[Problem]:
         path = list(error.absolute_path)

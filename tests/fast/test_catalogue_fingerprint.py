@@ -85,6 +85,14 @@ def test_a_change_that_its_proof_follows_is_fine(tmp_path: Path) -> None:
     assert complaints(tmp_path, REWORDED, FEATURE.replace("Then it is done", "Then it is really done")) == []
 
 
+@pytest.mark.parametrize("argument", ["      | a |\n", '      """\n      text\n      """\n'])
+def test_tables_and_texts_of_steps_are_part_of_the_proof(tmp_path: Path, argument: str) -> None:
+    feature = changed(FEATURE, "    Given a package\n", "    Given a package\n" + argument)
+    refresh(*loaded(tmp_path, feature=feature))
+    assert len(complaints(tmp_path, REWORDED, feature)) == 1
+    assert complaints(tmp_path, REWORDED, feature.replace("a |", "b |").replace("text", "other text")) == []
+
+
 def test_a_new_title_is_no_new_proof(tmp_path: Path) -> None:
     refresh(*loaded(tmp_path))
     assert len(complaints(tmp_path, REWORDED, changed(FEATURE, "it works", "it does work"))) == 1

@@ -88,7 +88,8 @@ def test_unknown_and_idle_mutants_stop_the_gate(tmp_path: Path) -> None:
 
 
 def test_mutants_are_not_checked_while_none_are_known(tmp_path: Path) -> None:
-    assert problems(tmp_path, require_kills=True) == []
+    harmless = changed(DEMO, "kills: [broken]", "kills: []")
+    assert problems(tmp_path, harmless, require_kills=True) == []
 
 
 def test_a_must_kills_a_mutant_where_that_is_required(tmp_path: Path) -> None:
