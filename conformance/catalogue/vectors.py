@@ -30,5 +30,6 @@ VECTOR_KINDS: Mapping[str, VectorKind] = {
     "content": VectorKind(
         "a result as a package's tool gives it, and the content the model and the log must show",
         frozenset({"result", "answer"}),
+        frozenset({"services"}),
     ),
 }

@@ -1,0 +1,40 @@
+"""Compares what was seen with what a rule wants, and says the difference in one sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from conformance.verdicts import RuleFailed
+
+
+def show(value: Any) -> str:
+    """Return a value as one line of JSON, shortened."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 400 else f"{text[:380]}… ({len(text)} characters)"
+
+
+def check(holds: bool, expected: str, got: str) -> None:
+    """Raise :class:`RuleFailed` unless it holds."""
+    if not holds:
+        raise RuleFailed(f"expected: {expected}; got: {got}", expected=expected, got=got)
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Say whether two JSON values are equal; 1 and True are not, 7 and 7.0 are."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(same(found[key], wanted[key]) for key in wanted)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(same(a, b) for a, b in zip(found, wanted, strict=True))
+    return bool(found == wanted)
+
+
+def holds(found: Any, wanted: Any) -> bool:
+    """Say whether ``found`` has everything ``wanted`` has; objects may have more, lists may not."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(key in found and holds(found[key], wanted[key]) for key in wanted)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(holds(a, b) for a, b in zip(found, wanted, strict=True))
+    return same(found, wanted)
