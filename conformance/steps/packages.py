@@ -24,7 +24,7 @@ def tool_spec(name: str, fields: dict[str, Any] | None = None) -> ToolSpec:
 
 def behaviour(fields: dict[str, Any]) -> Behaviour:
     """Return a behaviour from a doc string: a reply's fields, with ``when`` (a match) and ``acts`` beside them."""
-    rest = {key: value for key, value in fields.items() if key not in ("when", "acts")}
+    rest = {key: value for key, value in fields.items() if key not in ("when", "acts", "tag")}
     return msgspec.convert({"match": fields.get("when", {}), "acts": fields.get("acts", []), "reply": rest}, Behaviour)
 
 
@@ -97,7 +97,9 @@ def tool_throws(stage: Stage, tool: str, message: str) -> None:
 
 @given(phrase('the tool "{tool}" does'))
 def tool_does(stage: Stage, tool: str, docstring: str) -> None:
-    stage.plan.owner_of(tool).executes(tool, behaviour(document(docstring)))
+    """``tag`` in the doc string picks the registration of that tag, where a package registers a name twice."""
+    fields = document(docstring)
+    stage.plan.owner_of(tool).executes(tool, behaviour(fields), fields.get("tag", ""))
 
 
 @given(phrase('the tool "{tool}" calls {call:method} with {args:json}'))

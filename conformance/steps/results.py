@@ -55,6 +55,30 @@ def runs_with(stage: Stage, tool: str, value: Any) -> None:
     check(same(given, value), f'the tool "{tool}" runs with {show(value)}', f"it ran with {show(given)}")
 
 
+@then(phrase('the tool "{tool}" is handed {value:json} beside its arguments'))
+def is_handed(stage: Stage, tool: str, value: Any) -> None:
+    found = [event["extras"] for event in stage.trace.of("tool.enter", tool=tool)]
+    check(bool(found), f'the tool "{tool}" runs', "it did not run")
+    wrong = [extras for extras in found if not holds(extras, value)]
+    check(not wrong, f'the tool "{tool}" is handed {show(value)}', f"it was handed {show(wrong)}")
+
+
+@then(phrase('either package "{package}" runs call "{call}", or its "{tool}" is visibly refused'))
+def runs_or_is_refused(stage: Stage, package: str, call: str, tool: str) -> None:
+    ran = stage.trace.of("tool.enter", package=package, call_id=call)
+    expected = f'package "{package}" runs call "{call}", or its registration of "{tool}" threw or was reported'
+    check(bool(ran) or is_refused(stage, package, tool), expected, "neither happened")
+
+
+def is_refused(stage: Stage, package: str, tool: str) -> bool:
+    """Say whether a registration of ``tool`` by ``package`` threw, or a notice names it."""
+    made = stage.trace.of("instance.created", package=package)
+    tries = [row for event in made for row in event["calls"] or () if row["call"] == "registerTool"]
+    threw = any("threw" in row["outcome"] and row["args"][0].get("name") == tool for row in tries)
+    threw |= any(outcome.threw is not UNSET for outcome in stage.returned("registerTool"))
+    return threw or notices(stage, tool) > 0
+
+
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
@@ -97,6 +121,20 @@ def log_keeps(stage: Stage, value: Any, call: str) -> None:
     except ValueError:
         found = text
     check(same(found, value), f'the log keeps {show(value)} for call "{call}"', f"it keeps {show(found)}")
+
+
+@then(phrase('the log keeps {value:json} as the result of call "{call}"'))
+def log_keeps_result(stage: Stage, value: Any, call: str) -> None:
+    found = result(stage, call).data
+    shown = {key: found.get(key) for key in value}
+    check(holds(found, value), f'the log keeps {show(value)} for call "{call}"', f"it keeps {show(shown)}")
+
+
+@then(phrase('either the log keeps {value:json} as the result of call "{call}", or a notice names "{name}"'))
+def log_keeps_or_notice(stage: Stage, value: Any, call: str, name: str) -> None:
+    found = result(stage, call).data
+    expected = f'the log keeps {show(value)} for call "{call}", or a notice names "{name}"'
+    check(holds(found, value) or notices(stage, name) > 0, expected, f"it keeps {show(found)}, and no notice does")
 
 
 @then(phrase('"{text}" is nowhere in the log'))
@@ -148,6 +186,36 @@ def request_shows(stage: Stage, number: int, tool: str, docstring: str) -> None:
     check(row is not None, f'request {number} lists "{tool}"', "it does not")
     found = {key: (row or {}).get(key) for key in wanted}
     check(same(found, wanted), f'request {number} shows "{tool}" with {show(wanted)}', f"it shows {show(found)}")
+
+
+@then(phrase('request {number:int} lists "{tool}" once, as the tool that runs call "{call}"'))
+def lists_what_runs(stage: Stage, number: int, tool: str, call: str) -> None:
+    found = [row for row in catalogue(stage, number) if row["name"] == tool]
+    check(len(found) == 1, f'request {number} lists "{tool}" once', f"it lists it {len(found)} time(s)")
+    ran = stage.trace.first("tool.enter", "native.enter", call_id=call)
+    check(ran is not None, f'call "{call}" runs', "it did not run")
+    assert ran is not None
+    wanted = registered(stage, ran)
+    shown = found[0].get("description")
+    check(
+        shown in wanted, f'request {number} describes the "{tool}" that runs: {show(wanted)}', f"it says {show(shown)}"
+    )
+
+
+def registered(stage: Stage, ran: Event) -> list[Any]:
+    """Return the descriptions under which the plan registers what was entered: a native, or one tag of a tool."""
+    if ran.kind == "native.enter":
+        return [native.description for native in stage.plan.natives if native.name == ran["tool"]]
+    tools = stage.plan.package(ran["package"]).tools
+    return [tool.description for tool in tools if tool.name == ran["tool"] and tool.tag == (ran["tag"] or "")]
+
+
+@then(phrase('the system prompt of request {number:int} {has:word} "{text}"'))
+def system_prompt(stage: Stage, number: int, has: str, text: str) -> None:
+    """``has`` or ``lacks``."""
+    catalogue(stage, number)
+    found = stage.requests()[number - 1]["system"] or ""
+    check((text in found) == (has == "has"), f"the system prompt of request {number} {has} {text!r}", repr(found))
 
 
 @then(phrase('request {number:int} carries the text "{text}"'))
