@@ -53,7 +53,7 @@ def coerce(value: object, schema: object, accepts: Accepts) -> object:
     for keyword in ("anyOf", "oneOf"):
         value = _coerce_to_member(value, _list(schema.get(keyword)), accepts)
     types = schema_types(schema)
-    if len(types) == 1 or not any(is_of_type(value, name) for name in types):
+    if not any(is_of_type(value, name) for name in types):
         value = _convert_to_first(value, types)
     if "object" in types and isinstance(value, dict):
         _coerce_object(value, schema, accepts)
