@@ -32,4 +32,9 @@ VECTOR_KINDS: Mapping[str, VectorKind] = {
         frozenset({"result", "answer"}),
         frozenset({"services"}),
     ),
+    "batch": VectorKind(
+        "the kinds of the calls of one message, in order, and whether the loop stops after them",
+        frozenset({"batch", "stops"}),
+        frozenset({"parallel"}),
+    ),
 }
