@@ -211,6 +211,11 @@ def text_result(text: str, **more: Any) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "details": {}, **more}
 
 
+def error(message: str, name: str = "Error") -> dict[str, str]:
+    """Return an error as a tagged value."""
+    return {"$": "error", "name": name, "message": message}
+
+
 def _holds(hold: Hold, event: Event) -> bool:
     return event.kind in hold.kinds and (hold.event is None or event["event"] == hold.event)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from conformance.batch_vectors import run_batch
 from conformance.catalogue.model import Rule, VectorRow
 from conformance.compare import check, same, show
 from conformance.drivers.driver import HarnessError
@@ -43,8 +45,8 @@ def run_vector(stage: Stage, rule: Rule, row: VectorRow) -> None:
 
 def _coercion(stage: Stage, row: Mapping[str, Any]) -> None:
     """``answer``: ``gives`` (what the tool runs with), ``gives_any`` (a list of such), ``rejects`` (the problems, each
-    with its ``path``) or ``text`` (an error without the frame around problems); with ``gives_any``, ``rejects`` is one
-    more right answer.
+    with its ``path``) or ``text`` (part of an error without the frame around problems); with ``gives_any``,
+    ``rejects`` is one more right answer.
     """
     _register(stage, row["schema"])
     _call(stage, row["arguments"])
@@ -124,20 +126,24 @@ def _announcements(stage: Stage, keyword: str, steps: list[str]) -> dict[str, in
     What is inside a lost keyword is lost with it, so announcing the outer one is enough.
     """
     lost = [(keyword, _property(steps))]
-    lost += [(step, _property(steps[:at])) for at, step in enumerate(steps) if at == 0 or steps[at - 1] != "properties"]
+    for at, step in enumerate(steps):
+        if at > 0 and steps[at - 1] != "properties" and not step.isdigit():
+            lost.append((step, _property(steps[:at])))
     counts: dict[tuple[str, Any, str], int] = {}
     for event in stage.trace.of("notice"):
         text = str(event["text"])
         rest = text.replace(TOOL, " ")
-        if TOOL in text and any(
-            name in rest and (not near or near in rest) for name, near in lost if not name.isdigit()
-        ):
+        if TOOL in text and any(_names(rest, name) and near in rest for name, near in lost):
             key = (event["channel"], event["instance"], text)
             counts[key] = counts.get(key, 0) + 1
     announced: dict[str, int] = {}
     for (_, _, text), times in counts.items():
         announced[text] = max(times, announced.get(text, 0))
     return announced
+
+
+def _names(text: str, keyword: str) -> bool:
+    return re.search(rf"(?<![\w$]){re.escape(keyword)}(?!\w)", text) is not None
 
 
 def _steps(pointer: str) -> list[str]:
@@ -199,7 +205,8 @@ def _check_content(holder: str, content: Any, answer: Mapping[str, Any]) -> None
     if "texts" in answer:
         blocks = content if isinstance(content, list) else []
         texts = [block["text"] for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
-        check(texts == answer["texts"], f"{holder} has the texts {show(answer['texts'])}", show(content))
+        wanted = [_written_out(text) for text in answer["texts"]]
+        check(texts == wanted, f"{holder} has the texts {show(wanted)}", show(content))
     for part in answer.get("says", ()):
         check(part in text, f"the result in {holder} says {part!r}", f"it says {text!r}")
     if "mentions" in answer:
@@ -209,6 +216,11 @@ def _check_content(holder: str, content: Any, answer: Mapping[str, Any]) -> None
     if "pictures" in answer:
         found = len(images_of(content))
         check(found == answer["pictures"], f"{holder} has {answer['pictures']} picture(s)", f"it has {found}")
+
+
+def _written_out(text: Any) -> Any:
+    """Return the text that a ``repeat`` tag stands for."""
+    return text["text"] * text["times"] if isinstance(text, dict) and text.get("$") == "repeat" else text
 
 
 def _check_pictures(stage: Stage, content: Any, reply: Reply) -> None:
@@ -266,4 +278,5 @@ _RUNNERS: Mapping[str, Callable[[Stage, Mapping[str, Any]], None]] = {
     "coercion": _coercion,
     "schema": _schema,
     "content": _content,
+    "batch": run_batch,
 }

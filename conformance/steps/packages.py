@@ -8,7 +8,7 @@ import msgspec
 from pytest_bdd import given, when
 
 from conformance.drivers.protocol import ApiCall, Op, Reply, ToolSpec
-from conformance.peer import text_result
+from conformance.peer import error, text_result
 from conformance.scripts import AnyAct, Behaviour, CallPi, Cancel, Hold, Match, Say, Update
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase, rows
@@ -202,11 +202,6 @@ def queues_in_event(stage: Stage, how: str, text: str, event: str, package: str)
 @when(phrase('package "{package}" calls {call:method} with {args:json}'))
 def calls_outside(stage: Stage, package: str, call: str, args: list[Any]) -> None:
     stage.call_pi(package, call, args, agent="main")
-
-
-def error(message: str, name: str = "Error") -> dict[str, str]:
-    """Return an error as a tagged value."""
-    return {"$": "error", "name": name, "message": message}
 
 
 __all__ = ["behaviour", "error", "rows", "tool_spec"]
