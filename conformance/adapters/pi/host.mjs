@@ -8,6 +8,7 @@ export const CAPABILITIES = [
   "native-tools",
   "parallel-natives",
   "multiple-agents",
+  "agent-dispose",
   "package-tools-restrictable",
   "reload",
   "steer",
