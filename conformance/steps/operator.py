@@ -13,6 +13,9 @@ from conformance.scripts import Match, NativeBehaviour
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase
 
+POLICY_WORDS: dict[str, Any] = {"denies": "deny", "allows": "allow", "asks": "ask", "guards": "guard"}
+"""What a policy listener of the host answers, by the verb of the step."""
+
 
 @given(phrase('a native tool "{tool}"'))
 def a_native(stage: Stage, tool: str) -> None:
@@ -37,8 +40,19 @@ def native_answers(stage: Stage, tool: str, text: str) -> None:
 
 @given(phrase('the host {answer:word} "{tool}" with the reason "{reason}"'))
 def host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
-    kind = {"denies": "deny", "allows": "allow", "asks": "ask", "guards": "guard"}[answer]
-    stage.plan.policies.append(PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=kind, reason=reason))  # type: ignore[arg-type]
+    policy = PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=POLICY_WORDS[answer], reason=reason)
+    stage.plan.policies.append(policy)
+
+
+@given(phrase('the host, after the bridge, {answer:word} "{tool}" with the reason "{reason}"'))
+def inner_host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
+    policy = PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=POLICY_WORDS[answer], reason=reason, place="after")
+    stage.plan.policies.append(policy)
+
+
+@given(phrase('the host watches the decision about "{tool}"'))
+def host_watches(stage: Stage, tool: str) -> None:
+    stage.plan.policies.append(PolicySpec(id=f"watch {tool}", tools=[tool]))
 
 
 @given(phrase("the host's {service:word} service is {state:word}"))

@@ -79,6 +79,14 @@ def is_refused(stage: Stage, package: str, tool: str) -> bool:
     return threw or notices(stage, tool) > 0
 
 
+@then(phrase('call "{call}" of "{tool}" runs with {value:json}'))
+def call_runs_with(stage: Stage, call: str, tool: str, value: Any) -> None:
+    found = stage.trace.of("tool.enter", "native.enter", tool=tool, call_id=call)
+    given = [event["params"] if event.kind == "tool.enter" else event["arguments"] for event in found]
+    expected = f'call "{call}" of "{tool}" runs once, with {show(value)}'
+    check(len(given) == 1 and same(given[0], value), expected, f"it ran with {show(given)}")
+
+
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
@@ -108,6 +116,13 @@ def fails_saying(stage: Stage, call: str, text: str) -> None:
     fails(stage, call)
     found = plain(text_of(result(stage, call)["content"]))
     check(text in found, f'the error of call "{call}" says {text!r}', f"it says {found!r}")
+
+
+@then(phrase('call "{call}" fails with a text'))
+def fails_with_a_text(stage: Stage, call: str) -> None:
+    fails(stage, call)
+    found = plain(text_of(result(stage, call)["content"]))
+    check(bool(found.strip()), f'the error of call "{call}" has a text', f"it is {found!r}")
 
 
 @then(phrase('the log keeps {value:json} as the arguments of call "{call}"'))
@@ -276,6 +291,34 @@ def order_holds(stage: Stage, docstring: str) -> None:
         assert two is not None
         at = stage.trace.events.index
         check(at(one) < at(two), f"{before} comes before {after}", f"{after} came first")
+
+
+@then(phrase('handler "{handler}" is {entered:word} for call "{call}"'))
+def handler_is_entered(stage: Stage, handler: str, entered: str, call: str) -> None:
+    found = bool(stage.trace.of("handler.enter", handler=handler, call_id=call))
+    wanted = {"entered": True, "skipped": False}[entered]
+    check(
+        found is wanted,
+        f'handler "{handler}" is {entered} for call "{call}"',
+        f"it was {'' if found else 'not '}entered",
+    )
+
+
+@then(phrase('the bridge denies call "{call}" with a reason'))
+def bridge_denies(stage: Stage, call: str) -> None:
+    seen_decisions = [e["decision"] for e in stage.trace.of("policy", call_id=call, phase="exit")]
+    if not seen_decisions:
+        raise Inconclusive(f'no listener of the host saw a decision about call "{call}"')
+    decision = seen_decisions[-1]
+    reason = decision.get("reason") if isinstance(decision, dict) else None
+    good = isinstance(decision, dict) and decision.get("kind") == "deny" and isinstance(reason, str) and bool(reason)
+    check(good, "a denial with a reason that is a text and not empty", show(decision))
+
+
+@then(phrase('the host\'s policy sees {value:json} for call "{call}"'))
+def policy_sees(stage: Stage, value: Any, call: str) -> None:
+    found = [event["arguments"] for event in stage.trace.of("policy", call_id=call)]
+    check(bool(found) and same(found[0], value), f"the host's policy sees {show(value)}", f"it sees {show(found)}")
 
 
 # --- notices and outcomes ---------------------------------------------------------------------------------------------

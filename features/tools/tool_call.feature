@@ -2,6 +2,8 @@ Feature: tool_call
   A package judges each call before it runs: it may block it, rewrite the arguments of migrated tools,
   and ask the loop to stop.
 
+  # --- blocking ---
+
   @rule:tool_call.a-block-keeps-the-tool-from-running
   Scenario: A blocked tool does not run and the model reads the reason
     Given a package "notes" with the tool "write_note"
@@ -10,6 +12,377 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" fails and says "notes are closed"
 
+  @rule:tool_call.a-block-without-a-reason-still-says-something
+  Scenario Outline: A block without a usable reason
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: <answer>
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails with a text
+
+    Examples:
+      | answer                      |
+      | {block: true}               |
+      | {block: true, reason: ""}   |
+
+  @rule:tool_call.any-truthy-block-blocks
+  Scenario Outline: A block that is truthy but not true
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: <block>, reason: notes are closed}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "notes are closed"
+
+    Examples:
+      | block |
+      | 1     |
+      | "yes" |
+
+  @rule:tool_call.only-a-block-decides
+  Scenario Outline: An answer that is no block lets the call run
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: <answer>
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" runs 1 times
+    And call "1" succeeds with "write_note ok"
+    And the model is asked 2 times
+
+    Examples:
+      | answer                                          |
+      | {"$": undefined}                                |
+      | {}                                              |
+      | block                                           |
+      | []                                              |
+      | true                                            |
+      | {reason: a reason alone}                        |
+      | {terminate: true}                               |
+      | {block: false, reason: allowed}                 |
+      | {block: false, terminate: true}                 |
+      | {content: [{type: text, text: not the result}]} |
+
+  @rule:tool_call.a-blocks-other-fields-are-ignored
+  Scenario: Content beside a block is not the result
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns:
+        block: true
+        reason: notes are closed
+        isError: false
+        content: [{type: text, text: a forged result}]
+      """
+    When the model calls "write_note"
+    Then call "1" fails and says "notes are closed"
+    And "a forged result" is nowhere in the log
+
+  @rule:tool_call.the-first-block-wins @case:within-a-package
+  Scenario: A further handler of the same package is not asked
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "the first reason"
+    And a further handler of package "guard" answers tool_call with
+      """
+      returns: {block: true, reason: the second reason}
+      """
+    When the model calls "write_note"
+    Then package "guard" sees tool_call 1 times
+    And call "1" fails and says "the first reason"
+
+  @rule:tool_call.the-first-block-wins @case:across-packages
+  Scenario: A package loaded later is not asked
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "the first reason"
+    And package "second_guard" blocks "write_note" with the reason "the second reason"
+    When the model calls "write_note"
+    Then package "second_guard" never sees tool_call
+    And call "1" fails and says "the first reason"
+
+  @rule:tool_call.the-first-block-wins @case:a-pass-does-not-end-it
+  Scenario: A package that lets the call pass leaves the word to the next
+    Given a package "notes" with the tool "write_note"
+    And package "watcher" listens to tool_call
+    And package "guard" blocks "write_note" with the reason "the guard's reason"
+    And package "auditor" listens to tool_call
+    When the model calls "write_note"
+    Then package "watcher" sees tool_call 1 times
+    And package "auditor" never sees tool_call
+    And call "1" fails and says "the guard's reason"
+
+  @rule:tool_call.handlers-are-asked-in-load-order
+  Scenario: Packages in load order, handlers in order of registration
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" listens to tool_call
+    And a further handler of package "alpha" listens to tool_call
+    And package "beta" listens to tool_call
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the tool_call of call "1" in package "alpha"
+      the return of tool_call of call "1" in package "alpha"
+      handler "tool_call#2" of call "1"
+      the tool_call of call "1" in package "beta"
+      the body of call "1"
+      """
+
+  @rule:tool_call.handlers-are-asked-in-load-order @case:one-after-another
+  Scenario: A slow handler keeps the next one waiting
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" holds tool_call until something else happens
+    And package "beta" listens to tool_call
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the return of tool_call of call "1" in package "alpha"
+      the tool_call of call "1" in package "beta"
+      the body of call "1"
+      """
+
+  @rule:tool_call.a-gate-that-throws-blocks
+  Scenario: A handler that throws
+    Given a package "notes" with the tool "write_note"
+    And package "guard" throws "the guard stumbled" from tool_call
+    And package "second_guard" listens to tool_call
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the guard stumbled"
+    And package "second_guard" never sees tool_call
+    And the model is asked 2 times
+
+  @rule:tool_call.a-thrown-value-is-told
+  Scenario: A handler that throws a text
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      throws: the guard stumbled
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the guard stumbled"
+
+  @rule:tool_call.reasons-of-any-type-block
+  Scenario Outline: A reason that is no text
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: true, reason: <reason>}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails
+
+    Examples:
+      | reason          |
+      | 7               |
+      | {code: closed}  |
+      | null            |
+
+  # --- what a handler is asked about ---
+
+  @rule:tool_call.the-gate-sees-checked-arguments @case:coerced
+  Scenario: A handler sees the coerced arguments
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And package "guard" listens to tool_call
+    When the model calls "weigh" with {"grams": "7"}
+    Then package "guard" sees tool_call of call "1" with {"toolName": "weigh", "input": {"grams": 7}}
+    And the tool "weigh" runs with {"grams": 7}
+
+  @rule:tool_call.the-gate-sees-checked-arguments @case:prepared
+  Scenario: A handler sees the prepared arguments
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      prepare: {returns: {grams: "12"}}
+      """
+    And package "guard" listens to tool_call
+    When the model calls "weigh" with {"weight": 3}
+    Then package "guard" sees tool_call of call "1" with {"input": {"grams": 12}}
+
+  @rule:tool_call.invalid-calls-are-not-judged
+  Scenario: A call that does not fit the schema
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And package "guard" blocks "weigh" with the reason "the guard's reason"
+    When the model calls "weigh" with {"grams": "a lot"}
+    Then package "guard" never sees tool_call
+    And the tool "weigh" does not run
+    And call "1" fails and says "Validation failed"
+
+  @rule:tool_call.unknown-names-end-as-unknown @on:bridge
+  Scenario: A name no tool has ends as unknown
+    Given package "guard" listens to tool_call
+    When the model calls "no_such_tool_anywhere"
+    Then call "1" fails and says "no_such_tool_anywhere"
+    And the model is asked 2 times
+
+  @rule:tool_call.unknown-names-end-as-unknown @on:pi
+  Scenario: On Pi nobody is asked about a name no tool has
+    Given package "guard" listens to tool_call
+    When the model calls "no_such_tool_anywhere"
+    Then package "guard" never sees tool_call
+    And call "1" fails and says "no_such_tool_anywhere"
+
+  @rule:tool_call.every-call-is-judged
+  Scenario: A native tool's call is judged too
+    Given a native tool "disk_cleaner"
+    And package "guard" blocks "disk_cleaner" with the reason "no cleaning today"
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then package "guard" sees tool_call of call "1" with {"toolName": "disk_cleaner", "toolCallId": "1", "input": {"path": "/home"}}
+    And the tool "disk_cleaner" does not run
+    And call "1" fails and says "no cleaning today"
+
+  # --- mutation ---
+
+  @rule:tool_call.mutation-reaches-the-tool
+  Scenario Outline: A change in place is what the tool runs with
+    Given a package "notes" with the tool "write_note"
+    And package "editor" answers tool_call with
+      """
+      ops: <changes>
+      """
+    When the model calls "write_note" with {"text": "draft", "tags": ["a"], "meta": {"by": "me"}}
+    Then the tool "write_note" runs with <arguments>
+
+    Examples:
+      | changes                                                     | arguments                                                      |
+      | [{op: set, path: [input, text], value: final}]              | {"text": "final", "tags": ["a"], "meta": {"by": "me"}}         |
+      | [{op: delete, path: [input, text]}]                         | {"tags": ["a"], "meta": {"by": "me"}}                          |
+      | [{op: append, path: [input, tags], value: b}]               | {"text": "draft", "tags": ["a", "b"], "meta": {"by": "me"}}    |
+      | [{op: set, path: [input, meta, by], value: you}]            | {"text": "draft", "tags": ["a"], "meta": {"by": "you"}}        |
+      | [{op: set, path: [input, extra], value: true}]              | {"text": "draft", "tags": ["a"], "meta": {"by": "me"}, "extra": true} |
+
+  @rule:tool_call.mutation-is-seen-by-later-handlers @case:within-a-package
+  Scenario: A further handler of the package sees the change
+    Given a package "notes" with the tool "write_note"
+    And package "editor" changes the argument "text" of "write_note" to "second"
+    And a further handler of package "editor" listens to tool_call
+    When the model calls "write_note" with {"text": "first"}
+    Then package "editor" sees tool_call of call "1" with {"input": {"text": "second"}}
+    And the tool "write_note" runs with {"text": "second"}
+
+  @rule:tool_call.mutation-is-seen-by-later-handlers @case:across-packages
+  Scenario: A package loaded later sees the change
+    Given a package "notes" with the tool "write_note"
+    And package "editor" changes the argument "text" of "write_note" to "second"
+    And package "reader" listens to tool_call
+    When the model calls "write_note" with {"text": "first"}
+    Then package "reader" sees tool_call of call "1" with {"input": {"text": "second"}}
+
+  @rule:tool_call.mutation-reaches-any-packages-tool @case:owner-first
+  Scenario: A package loaded after the tool's owner
+    Given a package "notes" with the tool "write_note"
+    And package "editor" changes the argument "text" of "write_note" to "by the editor"
+    When the model calls "write_note" with {"text": "by the model"}
+    Then the tool "write_note" runs with {"text": "by the editor"}
+    And call "1" succeeds
+
+  @rule:tool_call.mutation-reaches-any-packages-tool @case:owner-last
+  Scenario: A package loaded before the tool's owner
+    Given package "editor" changes the argument "text" of "write_note" to "by the editor"
+    And a package "notes" with the tool "write_note"
+    When the model calls "write_note" with {"text": "by the model"}
+    Then the tool "write_note" runs with {"text": "by the editor"}
+    And call "1" succeeds
+
+  @rule:tool_call.mutation-is-not-validated-again
+  Scenario Outline: A change that no longer fits the schema
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams], additionalProperties: false}
+      """
+    And package "editor" answers tool_call with
+      """
+      ops: <changes>
+      """
+    When the model calls "weigh" with {"grams": 3}
+    Then the tool "weigh" runs with <arguments>
+    And call "1" succeeds
+
+    Examples:
+      | changes                                          | arguments                  |
+      | [{op: set, path: [input, grams], value: heavy}]  | {"grams": "heavy"}         |
+      | [{op: set, path: [input, grams], value: {a: 1}}] | {"grams": {"a": 1}}        |
+      | [{op: delete, path: [input, grams]}]             | {}                         |
+      | [{op: set, path: [input, unit], value: kg}]      | {"grams": 3, "unit": "kg"} |
+
+  @rule:tool_call.mutation-never-reaches-the-log
+  Scenario: A secret put in by a handler leaks nowhere
+    Given a package "vault" with the tool "log_in"
+    And package "vault" listens to every tool event
+    And the tool "log_in" sends the update "working"
+    And package "secrets" changes the argument "password" of "log_in" to "hunter2-swordfish"
+    When the model calls "log_in" with {"password": "{{secret}}"}
+    Then the tool "log_in" runs with {"password": "hunter2-swordfish"}
+    And the log keeps {"password": "{{secret}}"} as the arguments of call "1"
+    And "hunter2-swordfish" is nowhere in the log
+    And package "vault" sees tool_execution_start of call "1" with {"args": {"password": "{{secret}}"}}
+    And package "vault" sees tool_result of call "1" with {"input": {"password": "hunter2-swordfish"}}
+
+  @rule:tool_call.replacing-the-input-changes-nothing @case:assigned
+  Scenario: Assigning event.input
+    Given a package "notes" with the tool "write_note"
+    And package "editor" answers tool_call with
+      """
+      ops: [{op: assign, path: [input], value: {text: assigned}}]
+      """
+    When the model calls "write_note" with {"text": "draft"}
+    Then the tool "write_note" runs with {"text": "draft"}
+
+  @rule:tool_call.replacing-the-input-changes-nothing @case:returned
+  Scenario: Returning an input
+    Given a package "notes" with the tool "write_note"
+    And package "editor" answers tool_call with
+      """
+      returns: {input: {text: returned}}
+      """
+    When the model calls "write_note" with {"text": "draft"}
+    Then the tool "write_note" runs with {"text": "draft"}
+
+  @rule:tool_call.calls-share-no-arguments
+  Scenario: Two calls with equal arguments
+    Given a package "notes" with the tool "write_note"
+    And package "editor" answers tool_call with
+      """
+      when: {call: "1"}
+      ops: [{op: set, path: [input, text], value: changed}]
+      """
+    And the tool "write_note" does
+      """
+      ops: [{op: set, path: [text], value: spoiled by the tool}]
+      returns: {content: [{type: text, text: written}]}
+      """
+    When the model calls in one message
+      | tool       | arguments         |
+      | write_note | {"text": "draft"} |
+      | write_note | {"text": "draft"} |
+    Then call "2" of "write_note" runs with {"text": "draft"}
+    And the log keeps {"text": "draft"} as the arguments of call "1"
+    And the log keeps {"text": "draft"} as the arguments of call "2"
+
+  @rule:tool_call.late-mutation-does-no-harm
+  Scenario: A handler that goes on writing after it has answered
+    Given a package "notes" with the tool "write_note"
+    And package "editor" answers tool_call with
+      """
+      ops: [{op: set, path: [input, text], value: too late, at: after-return}]
+      """
+    When the model calls "write_note" with {"text": "draft"}
+    Then call "1" succeeds
+    And the log keeps {"text": "draft"} as the arguments of call "1"
+    And the model is asked 2 times
+
   @rule:tool_call.native-arguments-are-never-rewritten @on:bridge
   Scenario: A changed argument keeps a native tool from running
     Given a native tool "disk_cleaner"
@@ -17,6 +390,7 @@ Feature: tool_call
     When the model calls "disk_cleaner" with {"path": "/home"}
     Then the tool "disk_cleaner" does not run
     And call "1" fails and says "disk_cleaner"
+    And call "1" fails and says "argument"
     And the log keeps {"path": "/home"} as the arguments of call "1"
 
   @rule:tool_call.native-arguments-are-never-rewritten @on:pi
@@ -26,3 +400,288 @@ Feature: tool_call
     When the model calls "disk_cleaner" with {"path": "/home"}
     Then the tool "disk_cleaner" runs with {"path": "/tmp"}
     And the log keeps {"path": "/home"} as the arguments of call "1"
+
+  @rule:tool_call.only-a-different-value-is-a-mutation
+  Scenario Outline: Writes that leave the value as it was
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: <changes>
+      """
+    When the model calls "disk_cleaner" with {"path": "/home", "deep": {"a": 1, "b": 2}}
+    Then the tool "disk_cleaner" runs with {"path": "/home", "deep": {"a": 1, "b": 2}}
+    And call "1" succeeds
+
+    Examples:
+      | changes                                                                                  |
+      | [{op: set, path: [input, path], value: /home}]                                           |
+      | [{op: set, path: [input, later], value: {"$": undefined}}]                               |
+      | [{op: delete, path: [input, path]}, {op: set, path: [input, path], value: /home}]        |
+      | [{op: set, path: [input, deep], value: {b: 2, a: 1}}]                                    |
+      | [{op: delete, path: [input, nothing]}]                                                   |
+
+  @rule:tool_call.deep-changes-are-mutations
+  Scenario Outline: A change anywhere inside
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: <changes>
+      """
+    When the model calls "disk_cleaner" with {"path": "/home", "deep": {"list": [1, 2]}, "count": 1}
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "disk_cleaner"
+
+    Examples:
+      | changes                                                  |
+      | [{op: set, path: [input, deep, list, 1], value: 3}]      |
+      | [{op: append, path: [input, deep, list], value: 3}]      |
+      | [{op: delete, path: [input, path]}]                      |
+      | [{op: set, path: [input, count], value: "1"}]            |
+      | [{op: set, path: [input, count], value: true}]           |
+      | [{op: set, path: [input, path], value: null}]            |
+      | [{op: set, path: [input, extra], value: null}]           |
+
+  @rule:tool_call.a-block-beside-a-mutation-is-a-block
+  Scenario: A handler that changes and blocks
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: [{op: set, path: [input, path], value: /tmp}]
+      returns: {block: true, reason: the rewriter's reason}
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails
+
+  @rule:tool_call.a-block-beside-a-mutation-keeps-its-reason
+  Scenario: The reason of a handler that changes and blocks
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: [{op: set, path: [input, path], value: /tmp}]
+      returns: {block: true, reason: the rewriter's reason}
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then call "1" fails and says "the rewriter's reason"
+
+  @rule:tool_call.a-rewriter-is-refused-every-time
+  Scenario: Three calls of a native tool that a package always rewrites
+    Given a native tool "shell_runner"
+    And package "rewriter" changes the argument "command" of "shell_runner" to "time ls"
+    And the model first calls "shell_runner" with {"command": "ls"}
+    And the model first calls "shell_runner" with {"command": "ls"}
+    When the model calls "shell_runner" with {"command": "ls"}
+    Then the tool "shell_runner" does not run
+    And call "1" fails and says "shell_runner"
+    And call "2" fails and says "shell_runner"
+    And call "3" fails and says "shell_runner"
+    And the model is asked 4 times
+
+  # --- the batch rule beyond its table ---
+
+  @rule:tool_call.only-true-asks @case:beside-a-block
+  Scenario Outline: Terminate beside a block that is not true
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: true, reason: closed, terminate: <terminate>}
+      """
+    When the model calls "write_note"
+    Then the model is asked 2 times
+
+    Examples:
+      | terminate |
+      | 1         |
+      | "true"    |
+
+  @rule:tool_call.only-true-asks @case:in-a-result
+  Scenario Outline: Terminate in a result that is not true
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" does
+      """
+      returns: {content: [{type: text, text: written}], terminate: <terminate>}
+      """
+    When the model calls "write_note"
+    Then call "1" succeeds with "written"
+    And the model is asked 2 times
+
+    Examples:
+      | terminate |
+      | 1         |
+      | "true"    |
+
+  @rule:tool_call.input-at-the-stop-is-answered
+  Scenario Outline: Input queued while the last call is judged
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: say, how: <how>, text: "wait, one more thing"}]
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    When the model calls "write_note"
+    Then the model is asked 2 times
+    And request 2 carries the text "wait, one more thing"
+
+    Examples:
+      | how       |
+      | steer     |
+      | follow_up |
+
+  @rule:tool_call.a-vote-ends-with-its-batch @case:next-prompt
+  Scenario: The prompt after a stop is answered
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" asking to stop
+    When the model calls "write_note"
+    And the user says "are you there?"
+    Then the model is asked 2 times
+    And request 2 carries the text "are you there?"
+
+  @rule:tool_call.a-vote-ends-with-its-batch @case:next-batch
+  Scenario: A later batch is judged by its own calls
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And the tool "write_note" asks to stop
+    When the model calls "write_note"
+    And the model calls "read_note"
+    Then the model is asked 3 times
+
+  @rule:tool_call.a-cancelled-vote-is-gone
+  Scenario: The user cancels while a call that asks to stop is judged
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: cancel}]
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    When the model calls "write_note"
+    And the user says "are you there?"
+    Then the model is asked 2 times
+    And request 2 carries the text "are you there?"
+
+  @rule:tool_call.votes-are-counted-per-agent
+  Scenario: Another agent's stop is another agent's
+    Given an agent "main"
+    And an agent "other"
+    And a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {agent: other}
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    When the model of agent "other" calls "write_note"
+    And the model calls "write_note"
+    Then the tool "write_note" runs 1 times
+    And the model is asked 2 times
+
+  # --- the host's policy ---
+
+  @rule:tool_call.the-rest-of-the-chain-decides @case:deny
+  Scenario: A denial that comes after the bridge
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And the host, after the bridge, denies "write_note" with the reason "the host says no"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the host says no"
+
+  @rule:tool_call.the-rest-of-the-chain-decides @case:ask
+  Scenario: A question the user answers with no
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And the host's approval service is rejected
+    And the host, after the bridge, asks "write_note" with the reason "may it?"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails
+
+  @rule:tool_call.the-rest-of-the-chain-decides @case:native
+  Scenario: A denial of a native tool that comes after the bridge
+    Given a native tool "disk_cleaner"
+    And package "guard" listens to tool_call
+    And the host, after the bridge, denies "disk_cleaner" with the reason "the host says no"
+    When the model calls "disk_cleaner"
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "the host says no"
+
+  @rule:tool_call.own-denials-are-well-formed
+  Scenario Outline: The bridge's own denial as the host sees it
+    Given a package "notes" with the tool "write_note"
+    And the host watches the decision about "write_note"
+    And package "guard" answers tool_call with
+      """
+      <answer>
+      """
+    When the model calls "write_note"
+    Then the bridge denies call "1" with a reason
+
+    Examples:
+      | answer                                     |
+      | returns: {block: true, reason: closed}     |
+      | returns: {block: true}                     |
+      | returns: {block: true, reason: ""}         |
+      | returns: {block: true, reason: {code: 1}}  |
+
+  @rule:tool_call.a-denied-call-is-not-recovered
+  Scenario: A denial that comes before the bridge
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: false}
+      """
+    And the host denies "write_note" with the reason "the host says no"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the host says no"
+
+  @rule:tool_call.policy-sees-the-models-arguments
+  Scenario: The host's policy and coercion
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And the host watches the decision about "weigh"
+    When the model calls "weigh" with {"grams": "7"}
+    Then the host's policy sees {"grams": "7"} for call "1"
+
+  @rule:tool_call.a-cancel-in-a-gate-starts-nothing-more
+  Scenario: A cancel while the second of three calls is judged
+    Given a package "notes" with the tool "write_note" and
+      """
+      executionMode: sequential
+      """
+    And package "guard" answers tool_call with
+      """
+      when: {call: "2"}
+      acts: [{do: cancel}]
+      """
+    When the model calls in one message
+      | tool       | arguments |
+      | write_note | {}        |
+      | write_note | {}        |
+      | write_note | {}        |
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" runs 1 times
+
+  @rule:tool_call.a-gate-added-during-its-dispatch @on:bridge
+  Scenario: A handler added while a call is judged
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_call}]}]
+      """
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then handler "late" is entered for call "2"
+    And handler "late" is skipped for call "1"
+
+  @rule:tool_call.a-gate-added-during-its-dispatch @on:pi
+  Scenario: On Pi it is asked about the same call
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_call}]}]
+      """
+    When the model calls "write_note"
+    Then handler "late" is entered for call "1"
