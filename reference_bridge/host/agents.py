@@ -52,6 +52,7 @@ class Agents:
             raise ValueError(f'session "{id}" already exists')
         session = Session(id, self._store(id), self._publish)
         agent = Agent(id, self._services, session, ModelRoute(model, provider, model_name), cwd, self._dispose)
+        agent.owner = owner
         self._agents[id] = agent
         if owner is not None:
             self._owned.setdefault(owner, []).append(agent)

@@ -53,6 +53,15 @@ class Inbox:
             claimed += self._splice("next-turn", 0, 1, [])
         return claimed
 
+    def remove(self, message_id: str) -> bool:
+        """Throw away one message that waits; answers whether it still did."""
+        for target, queue in self._queues.items():
+            for index, message in enumerate(queue):
+                if message.get("id") == message_id:
+                    self._splice(target, index, 1, [], outcome="canceled")
+                    return True
+        return False
+
     def clear(self) -> None:
         """Throw away everything that waits."""
         self._splice("next-step", 0, len(self.next_step), [], outcome="canceled")

@@ -100,6 +100,8 @@ class Agent:
         self.session = session
         self.scope = Scope(id)
         self.cwd = cwd
+        self.owner: Agent | None = None
+        """The agent that made this one to work for it; `None` for one that people talk to."""
         self.inbox = Inbox(session)
         self._services = services
         self._route = route
