@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import groupby
 from typing import Final, NamedTuple
 
 _SYNTAX: Final = "^$\\.*+?()[]{}|/"
@@ -92,13 +93,13 @@ def _property(name: str) -> _Ranges | None:
     wanted = _LONG_NAMES.get(name, name)
     if wanted not in _CATEGORIES:
         return None
-    ranges: list[tuple[int, int]] = []
-    for point in range(sys.maxunicode + 1):
-        if unicodedata.category(chr(point)).startswith(wanted):
-            if ranges and ranges[-1][1] == point - 1:
-                ranges[-1] = (ranges[-1][0], point)
-            else:
-                ranges.append((point, point))
+    member = [unicodedata.category(char).startswith(wanted) for char in map(chr, range(sys.maxunicode + 1))]
+    ranges, start = [], 0
+    for is_member, group in groupby(member):
+        end = start + sum(1 for _ in group)
+        if is_member:
+            ranges.append((start, end - 1))
+        start = end
     return tuple(ranges)
 
 
