@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -14,7 +15,7 @@ from conformance.drivers.driver import HarnessError
 EVENTS = "tool_execution_start|tool_execution_update|tool_execution_end|tool_call|tool_result|user_bash"
 METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on"
 
-_KINDS = {
+_KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "json": (r"[\[{\"\-\d].*|true|false|null", json.loads),
     "int": (r"\d+", int),
     "event": (EVENTS, str),
@@ -24,13 +25,14 @@ _KINDS = {
 _FIELD = re.compile(r'"\{(\w+)\}"|\{(\w+):(\w+)\}')
 
 
-def phrase(text: str) -> Any:
+def phrase(text: str) -> parsers.StepParser:
     """Return the parser of a phrase.
 
     ``"{name}"`` matches a quoted text without quotes in it, ``{name:json}`` a JSON value, ``{name:int}`` a count,
     ``{name:event}`` one of Pi's six events, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.
     """
-    pattern, converters, at = "", {}, 0
+    pattern, at = "", 0
+    converters: dict[str, Callable[[str], Any]] = {}
     for found in _FIELD.finditer(text):
         pattern += re.escape(text[at : found.start()]).replace(r"\ ", " ")
         at = found.end()
@@ -41,7 +43,25 @@ def phrase(text: str) -> Any:
             pattern += f"(?P<{found[2]}>{expression})"
             converters[found[2]] = convert
     pattern += re.escape(text[at:]).replace(r"\ ", " ")
-    return parsers.re(pattern + r"\Z", converters=converters)
+    return _Phrase(text, re.compile(pattern), converters)
+
+
+class _Phrase(parsers.StepParser):  # type: ignore[misc]
+    """A compiled phrase, with a converter for each field that is not a text."""
+
+    def __init__(self, name: str, pattern: re.Pattern[str], converters: dict[str, Callable[[str], Any]]) -> None:
+        super().__init__(name)
+        self.pattern = pattern
+        self._converters = converters
+
+    def parse_arguments(self, name: str) -> dict[str, Any] | None:
+        found = self.pattern.fullmatch(name)
+        if found is None:
+            return None
+        return {key: self._converters.get(key, str)(value) for key, value in found.groupdict().items()}
+
+    def is_matching(self, name: str) -> bool:
+        return self.pattern.fullmatch(name) is not None
 
 
 def document(docstring: str) -> Any:
