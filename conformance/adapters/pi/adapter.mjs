@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The adapter of role pi: the real Pi, driven over stdin and stdout. Usage: node adapter.mjs --root DIR
 import { mkdtempSync, rmSync } from "node:fs";
+import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "../lib/serve.mjs";
@@ -34,6 +35,8 @@ const children = observeSpawns((child) => stageTrace?.note("spawn", { ...child, 
 
 let shared;
 async function start() {
+  // Pi is some thousand modules: compiled code beside them starts the next process a third faster.
+  enableCompileCache(join(process.argv[at + 1], ".compile-cache"));
   const program = await loadPi(process.argv[at + 1]);
   const models = new Models(program);
   shared = { program, models, accounts: await models.create(agentDir), agentDir, cwd: scratch, children };
