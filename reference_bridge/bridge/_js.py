@@ -11,18 +11,10 @@ import json
 import math
 import re
 from decimal import Decimal
-from enum import Enum
 from typing import Final, NoReturn, TypeGuard
 
-
-class Undefined(Enum):
-    """The type of `UNDEFINED`."""
-
-    UNDEFINED = "undefined"
-
-
-UNDEFINED: Final = Undefined.UNDEFINED
-"""JavaScript's `undefined`: arguments that are absent, or a property that a package set to it."""
+from reference_bridge.host.json_values import UNDEFINED as UNDEFINED
+from reference_bridge.host.json_values import Undefined as Undefined
 
 _WHITESPACE: Final = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
