@@ -21,3 +21,9 @@ def user_says(stage: Stage, text: str) -> None:
 @when(phrase('the user says "{text}" to agent "{agent}"'))
 def user_says_to(stage: Stage, text: str, agent: str) -> None:
     stage.prompt(text, agent)
+
+
+@when(phrase('an agent "{agent}" is created'))
+def agent_is_created(stage: Stage, agent: str) -> None:
+    stage.open()
+    stage.create_agent(agent)

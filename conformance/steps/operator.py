@@ -33,6 +33,11 @@ def a_scoped_native(stage: Stage, tool: str) -> None:
     stage.plan.natives.append(NativeSpec(name=tool, description=f"the native tool {tool}", agent=MAIN))
 
 
+@given(phrase('the host\'s reserved transport tool "{tool}"'))
+def a_reserved_native(stage: Stage, tool: str) -> None:
+    stage.plan.natives.append(NativeSpec(name=tool, reserved=True))
+
+
 @given(phrase('the native tool "{tool}" answers "{text}"'))
 def native_answers(stage: Stage, tool: str, text: str) -> None:
     stage.plan.native_bodies.setdefault(tool, []).append(NativeBehaviour(Match(), [], NativeAnswer(text=text)))

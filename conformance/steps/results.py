@@ -90,6 +90,11 @@ def call_runs_with(stage: Stage, call: str, tool: str, value: Any) -> None:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
+@then(phrase('call "{call}" has one result'))
+def has_one_result(stage: Stage, call: str) -> None:
+    result(stage, call)
+
+
 @then(phrase('call "{call}" succeeds'))
 def succeeds(stage: Stage, call: str) -> None:
     found = result(stage, call)

@@ -1,13 +1,250 @@
 Feature: setActiveTools
   A package narrows the tools of its own agent, and hears about each one that could not be switched off.
 
+  Background:
+    Given a native tool "global_reader_tool"
+    And a native tool "global_writer_tool"
+
+  @rule:setActiveTools.narrows-the-next-request
+  Scenario: A tool missing from the list is gone
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 1 lists "global_writer_tool"
+    And request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.a-tool-switched-off-is-unknown
+  Scenario: The model calls it all the same
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    And the model first calls "global_reader_tool"
+    When the model calls "global_writer_tool"
+    Then the tool "global_writer_tool" does not run
+    And call "2" fails and says "global_writer_tool"
+
+  @rule:setActiveTools.unknown-names-are-skipped
+  Scenario: Unknown names among known ones
+    Given package "modes" calls setActiveTools with [["no_such_tool_anywhere", "GLOBAL_WRITER_TOOL", " global_writer_tool", "global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then setActiveTools did not throw
+    And request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+    And no notice names "no_such_tool_anywhere"
+
+  @rule:setActiveTools.replaces-the-list-before
+  Scenario: A second list brings back what the first left out
+    Given package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: setActiveTools, args: [[global_writer_tool]]}
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_writer_tool"
+    And request 2 does not list "global_reader_tool"
+
+  @rule:setActiveTools.replaces-across-packages
+  Scenario: A second package's list
+    Given package "plan" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    And package "build" calls setActiveTools with [["global_reader_tool", "global_writer_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 lists "global_writer_tool"
+
+  @rule:setActiveTools.an-empty-list-and-back @case:empty
+  Scenario: An empty list
+    Given package "modes" calls setActiveTools with [[]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 2 does not list "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.an-empty-list-and-back @case:back
+  Scenario: And back
+    Given package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[]]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool, global_writer_tool]]}
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 lists "global_writer_tool"
+
+  @rule:setActiveTools.duplicates-do-not-matter
+  Scenario: A name given twice
+    Given package "modes" calls setActiveTools with [["global_reader_tool", "global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.the-active-list-changes-nothing
+  Scenario: What is active is set again
+    Given package "modes" calls setActiveTools with [["global_reader_tool", "global_writer_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then setActiveTools did not throw
+    And request 2 lists "global_reader_tool"
+    And request 2 lists "global_writer_tool"
+
+  @rule:setActiveTools.agents-are-apart
+  Scenario: Another agent's requests
+    Given an agent "main"
+    And an agent "other"
+    And package "modes" answers tool_call with
+      """
+      when: {agent: main}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And the model of agent "other" calls "global_reader_tool"
+    Then request 2 does not list "global_writer_tool"
+    And request 1 of agent "other" lists "global_writer_tool"
+    And request 2 of agent "other" lists "global_writer_tool"
+
+  @rule:setActiveTools.later-agents-are-untouched
+  Scenario: An agent created afterwards
+    Given package "modes" answers tool_call with
+      """
+      when: {agent: main}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And an agent "latecomer" is created
+    And the model of agent "latecomer" calls "global_reader_tool"
+    Then request 1 of agent "latecomer" lists "global_writer_tool"
+
+  @rule:setActiveTools.a-tool-registered-later-joins
+  Scenario: A tool registered after the list
+    Given package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: registerTool, args: [{name: latecomer_tool, description: late, parameters: {type: object, properties: {}}}]}
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 lists "latecomer_tool"
+    And request 2 lists "global_reader_tool"
+
+  @rule:setActiveTools.own-tools-go-or-are-named
+  Scenario: A package's own tool is missing from the list
+    Given a package "modes" with the tool "package_painter_tool"
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "package_painter_tool"
+    Then "package_painter_tool" is gone from request 2 and call "2", or is active and named in a notice
+
+  @rule:setActiveTools.in-force-before-the-batch-ends @on:bridge
+  Scenario: A later call of the same batch
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_execution_end
+    When the model calls in one message
+      | tool               |
+      | global_reader_tool |
+      | global_writer_tool |
+    Then the tool "global_writer_tool" does not run
+
+  @rule:setActiveTools.in-force-before-the-batch-ends @on:pi
+  Scenario: On Pi a batch keeps its tools
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_execution_end
+    When the model calls in one message
+      | tool               |
+      | global_reader_tool |
+      | global_writer_tool |
+    Then the tool "global_writer_tool" runs 1 times
+
   @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once
   Scenario: A tool of the agent's own scope stays, and one notice names it
-    Given a native tool "global_reader_tool"
-    And a native tool "scope_local_scanner_tool" in the agent's own scope
-    And package "modes" listens to tool_call
+    Given a native tool "scope_local_scanner_tool" in the agent's own scope
     And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
     When the model calls "global_reader_tool"
     Then request 2 lists "scope_local_scanner_tool"
     And exactly one notice names "scope_local_scanner_tool"
     And no notice names "global_reader_tool"
+
+  @rule:setActiveTools.the-same-call-again-adds-no-notice
+  Scenario: The same list again
+    Given a native tool "scope_local_scanner_tool" in the agent's own scope
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    And the model first calls "global_reader_tool"
+    When the model calls "global_reader_tool"
+    Then exactly one notice names "scope_local_scanner_tool"
+
+  @rule:setActiveTools.a-reserved-name-is-reported
+  Scenario: The host's reserved transport name
+    Given the host's reserved transport tool "run_code"
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 2 lists "run_code"
+    And request 2 does not list "global_writer_tool"
+    And exactly one notice names "run_code"
+
+  @rule:setActiveTools.inside-any-handler
+  Scenario Outline: Set in a handler of a call
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in <event>
+    When the model calls "global_reader_tool"
+    Then request 2 does not list "global_writer_tool"
+
+    Examples:
+      | event                |
+      | tool_execution_start |
+      | tool_call            |
+      | tool_execution_end   |
+
+  @rule:setActiveTools.a-snapshot-is-restored
+  Scenario: A plan mode is left again
+    Given package "plan" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    And package "plan" answers tool_call with
+      """
+      when: {nth: 2}
+      acts:
+        - {do: pi, call: registerTool, args: [{name: latecomer_tool, description: late, parameters: {type: object, properties: {}}}]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool, global_writer_tool, latecomer_tool]]}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "global_reader_tool"
+    Then request 2 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+    And request 3 lists "global_writer_tool"
+    And request 3 lists "latecomer_tool"
+
+  @rule:setActiveTools.while-loading @on:bridge
+  Scenario: Set while the factory runs
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    When the user says "hello"
+    Then request 1 lists "global_reader_tool"
+    And request 1 does not list "global_writer_tool"
+
+  @rule:setActiveTools.while-loading @on:pi
+  Scenario: On Pi it throws while the factory runs
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    When the user says "hello"
+    Then setActiveTools, called while loading, threw
+    And request 1 lists "global_writer_tool"
+
+  @rule:setActiveTools.bad-values-hurt-nobody
+  Scenario Outline: A value that is no list of names
+    Given package "modes" calls setActiveTools with <arguments> in tool_execution_start
+    When the model calls "global_reader_tool"
+    Then call "1" has one result
+    And the model is asked 2 times
+
+    Examples:
+      | arguments               |
+      | [null]                  |
+      | [7]                     |
+      | [{"a": 1}]              |
+      | ["global_reader_tool"]  |
+      | [[7, null, {"a": 1}]]   |
+
+  @rule:setActiveTools.returns-nothing
+  Scenario: What the call returns
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then setActiveTools returned {"$": "undefined"}

@@ -1,0 +1,91 @@
+Feature: getActiveTools
+  A package asks for the names of the tools that are active for its agent.
+
+  Background:
+    Given a native tool "disk_reader"
+
+  @rule:getActiveTools.lists-native-and-migrated-alike
+  Scenario: Native tools and those of every package
+    Given a package "notes" with the tool "write_note"
+    And a package "maps" with the tool "find_way"
+    And the tool "write_note" calls getActiveTools with []
+    When the model calls "write_note"
+    Then getActiveTools returned a list with "disk_reader"
+    And getActiveTools returned a list with "write_note"
+    And getActiveTools returned a list with "find_way"
+
+  @rule:getActiveTools.equals-the-catalogue
+  Scenario: The list and the catalogue
+    Given a native tool "disk_writer"
+    And a package "notes" with the tool "write_note"
+    And a package "modes" with the tool "narrow"
+    And the tool "narrow" calls setActiveTools with [["disk_reader", "write_note", "narrow"]]
+    And the tool "write_note" calls getActiveTools with []
+    And the model first calls "narrow"
+    When the model calls "write_note"
+    Then getActiveTools returned the names of request 2
+
+  @rule:getActiveTools.follows-a-restriction-at-once
+  Scenario: Asked in the handler that narrowed
+    Given a native tool "disk_writer"
+    And a package "modes" with the tool "narrow"
+    And the tool "narrow" calls setActiveTools with [["disk_reader", "narrow"]]
+    And the tool "narrow" calls getActiveTools with []
+    When the model calls "narrow"
+    Then getActiveTools returned a list with "disk_reader"
+    And getActiveTools returned a list without "disk_writer"
+
+  @rule:getActiveTools.lists-a-tool-registered-a-moment-ago
+  Scenario: Asked in the handler that registered
+    Given a package "loader" with the tool "load_more"
+    And the tool "load_more" calls registerTool with [{"name": "fresh_tool", "description": "fresh", "parameters": {"type": "object", "properties": {}}}]
+    And the tool "load_more" calls getActiveTools with []
+    When the model calls "load_more"
+    Then getActiveTools returned a list with "fresh_tool"
+
+  @rule:getActiveTools.is-a-fresh-copy
+  Scenario: Asked twice
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" calls getActiveTools with []
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then every getActiveTools returned the same
+
+  @rule:getActiveTools.scope-local-tools-follow-the-host
+  Scenario: A tool of one agent's own scope
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "lens_of_main" in the agent's own scope
+    And package "notes" listens to tool_call
+    And package "notes" calls getActiveTools with [] in tool_call
+    When the model calls "disk_reader"
+    Then getActiveTools returned a list with "lens_of_main"
+    When the model of agent "other" calls "disk_reader"
+    Then getActiveTools returned a list without "lens_of_main"
+
+  @rule:getActiveTools.is-per-agent
+  Scenario: After another agent narrowed its own
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "disk_writer"
+    And package "modes" answers tool_execution_start with
+      """
+      when: {agent: other}
+      acts: [{do: pi, call: setActiveTools, args: [[disk_reader]]}]
+      """
+    And package "notes" calls getActiveTools with [] in tool_call
+    When the model of agent "other" calls "disk_reader"
+    And the model calls "disk_reader"
+    Then getActiveTools returned a list with "disk_writer"
+
+  @rule:getActiveTools.while-loading @on:bridge
+  Scenario: While the factory runs
+    Given package "eager" calls getActiveTools with [] while loading
+    When the user says "hello"
+    Then getActiveTools, called while loading, answered
+
+  @rule:getActiveTools.while-loading @on:pi
+  Scenario: On Pi it throws while the factory runs
+    Given package "eager" calls getActiveTools with [] while loading
+    When the user says "hello"
+    Then getActiveTools, called while loading, threw

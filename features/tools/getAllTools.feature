@@ -1,0 +1,81 @@
+Feature: getAllTools
+  A package reads what is known of the tools of its agent.
+
+  Background:
+    Given a native tool "disk_reader"
+    And a package "notes" with the tool "write_note" and
+      """
+      description: Writes a note down
+      parameters: {type: object, properties: {text: {type: string, description: What to write}}, required: [text]}
+      promptGuidelines: [Write short notes]
+      """
+    And package "notes" calls getAllTools with [] in tool_call
+
+  @rule:getAllTools.rows-equal-the-catalogue @on:bridge
+  Scenario: Rows and catalogue
+    When the model calls "disk_reader"
+    Then getAllTools returned the rows of request 1
+
+  @rule:getAllTools.rows-equal-the-catalogue @on:pi
+  Scenario: On Pi rows and catalogue are the registered ones
+    When the model calls "disk_reader"
+    Then getAllTools returned the rows of request 1
+
+  @rule:getAllTools.lists-native-and-migrated-alike
+  Scenario: Native tools and those of every package
+    Given a package "maps" with the tool "find_way"
+    When the model calls "disk_reader"
+    Then getAllTools returned a list with "disk_reader"
+    And getAllTools returned a list with "write_note"
+    And getAllTools returned a list with "find_way"
+
+  @rule:getAllTools.no-invented-guidelines-on-natives
+  Scenario: A native tool's row
+    When the model calls "disk_reader"
+    Then the row of "disk_reader" from getAllTools is without "promptGuidelines"
+
+  @rule:getAllTools.no-guidelines-on-own-tools @on:bridge
+  Scenario: A package's own tool
+    When the model calls "disk_reader"
+    Then the row of "write_note" from getAllTools is without "promptGuidelines"
+
+  @rule:getAllTools.no-guidelines-on-own-tools @on:pi
+  Scenario: On Pi the guidelines are in the row
+    When the model calls "disk_reader"
+    Then the row of "write_note" from getAllTools has {"promptGuidelines": ["Write short notes"]}
+
+  @rule:getAllTools.rows-have-a-source
+  Scenario: Where a tool comes from
+    When the model calls "disk_reader"
+    Then the row of "write_note" from getAllTools has {"sourceInfo": {}}
+    And the row of "disk_reader" from getAllTools has {"sourceInfo": {}}
+
+  @rule:getAllTools.only-visible-tools @on:bridge
+  Scenario: A tool that is switched off
+    Given a native tool "disk_writer"
+    And package "modes" calls setActiveTools with [["disk_reader"]] in tool_execution_start
+    When the model calls "disk_reader"
+    Then getAllTools returned a list without "disk_writer"
+
+  @rule:getAllTools.only-visible-tools @on:pi
+  Scenario: On Pi it is still listed
+    Given a native tool "disk_writer"
+    And package "modes" calls setActiveTools with [["disk_reader"]] in tool_execution_start
+    When the model calls "disk_reader"
+    Then getAllTools returned a list with "disk_writer"
+
+  @rule:getAllTools.are-fresh-copies
+  Scenario: Asked twice
+    Given the model first calls "disk_reader"
+    When the model calls "disk_reader"
+    Then every getAllTools returned the same
+
+  @rule:getAllTools.is-per-agent
+  Scenario: A tool of one agent's own scope
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "lens_of_main" in the agent's own scope
+    When the model calls "disk_reader"
+    Then getAllTools returned a list with "lens_of_main"
+    When the model of agent "other" calls "disk_reader"
+    Then getAllTools returned a list without "lens_of_main"
