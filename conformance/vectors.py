@@ -25,6 +25,9 @@ TOOL = "parcel_label_printer"
 """Long and unlike any word of a sentence, so that looking for it in a notice cannot match by accident."""
 
 CALL = "1"
+_MAPS = ("properties", "patternProperties", "$defs")
+"""Keywords whose keys are names, which only look like keywords."""
+
 _DESCRIPTION = "Prints the label of a parcel"
 
 
@@ -46,9 +49,10 @@ def run_vector(stage: Stage, rule: Rule, row: VectorRow) -> None:
 def _coercion(stage: Stage, row: Mapping[str, Any]) -> None:
     """``answer``: ``gives`` (what the tool runs with), ``gives_any`` (a list of such), ``rejects`` (the problems, each
     with its ``path``) or ``text`` (part of an error without the frame around problems); with ``gives_any``,
-    ``rejects`` is one more right answer.
+    ``rejects`` is one more right answer. ``prepare`` is the reply of a prepareArguments, and then ``echoes`` beside
+    ``rejects`` holds the arguments that the error shows.
     """
-    _register(stage, row["schema"])
+    _register(stage, row["schema"], msgspec.convert(row["prepare"], Reply) if "prepare" in row else msgspec.UNSET)
     _call(stage, row["arguments"])
     answer = row["answer"]
     wanted = answer["gives_any"] if "gives_any" in answer else [answer["gives"]] if "gives" in answer else []
@@ -61,7 +65,8 @@ def _coercion(stage: Stage, row: Mapping[str, Any]) -> None:
     check(not runs, "the tool does not run", f"it ran with {show([event['params'] for event in runs])}")
     check(result["isError"] is True, "the call ends as an error", f"a success: {error!r}")
     if "rejects" in answer:
-        _check_frame(error, row["arguments"], [problem["path"] for problem in answer["rejects"]])
+        received = answer["echoes"] if "echoes" in answer else json.loads(row["arguments"])
+        _check_frame(error, received, [problem["path"] for problem in answer["rejects"]])
     else:
         check(answer["text"] in error, f"the error says {answer['text']!r}", f"it says {error!r}")
 
@@ -74,7 +79,7 @@ def _check_runs(stage: Stage, runs: list[Event], wanted: list[Any]) -> None:
     check(_result(stage)["isError"] is False, "the call succeeds", f"an error: {_said(stage)}")
 
 
-def _check_frame(error: str, arguments: str, paths: list[str]) -> None:
+def _check_frame(error: str, received: Any, paths: list[str]) -> None:
     first, _, rest = error.partition("\n")
     head = f'Validation failed for tool "{TOOL}"'
     check(head in first, f"the first line of the error says {head!r}", f"it is {first!r}")
@@ -82,7 +87,6 @@ def _check_frame(error: str, arguments: str, paths: list[str]) -> None:
     for path in paths:
         check(path in problems, f"the error names {path!r}", f"its lines are {problems.strip()!r}")
     check(bool(separator), "the error shows the arguments it received", f"it says {error!r}")
-    received = json.loads(arguments)
     try:
         echoed = json.loads(echo)
     except ValueError:
@@ -127,7 +131,8 @@ def _announcements(stage: Stage, keyword: str, steps: list[str]) -> dict[str, in
     """
     lost = [(keyword, _property(steps))]
     for at, step in enumerate(steps):
-        if at > 0 and steps[at - 1] != "properties" and not step.isdigit():
+        is_name = at > 0 and steps[at - 1] in _MAPS
+        if not is_name and not step.isdigit() and step != "properties":
             lost.append((step, _property(steps[:at])))
     counts: dict[tuple[str, Any, str], int] = {}
     for event in stage.trace.of("notice"):
@@ -173,7 +178,8 @@ def _property(steps: list[str]) -> str:
 def _content(stage: Stage, row: Mapping[str, Any]) -> None:
     """``result`` is a reply: ``returns``, ``throws`` or neither. ``answer`` may hold ``error`` (whether it is one),
     ``texts`` (those of the blocks, in order), ``says`` (texts that it contains), ``mentions`` (one of these words is in
-    it) and ``pictures`` (how many). Whatever it holds, there is one result, and the next request carries it.
+    it), ``pictures`` (how many) and ``logs`` (texts somewhere in the durable result). Whatever it holds, there is one
+    result, and the next request carries it.
     """
     if "services" in row:
         stage.plan.services = msgspec.convert(row["services"], Services)
@@ -188,8 +194,12 @@ def _content(stage: Stage, row: Mapping[str, Any]) -> None:
     for holder, content in (("the log", result["content"]), ("request 2", shown)):
         _check_content(holder, content, row["answer"])
     _check_error(result, row["answer"])
+    for part in row["answer"].get("logs", ()):
+        check(part in json.dumps(result.data), f"the log has {part!r}", show(result.data))
     if stage.role == "bridge":
         _check_pictures(stage, result["content"], reply)
+        if not stage.plan.services.attachments:
+            _check_no_bytes(reply, "request 2", shown)
 
 
 def _check_error(result: Event, answer: Mapping[str, Any]) -> None:
@@ -229,18 +239,22 @@ def _check_pictures(stage: Stage, content: Any, reply: Reply) -> None:
         kept = block.get("attachment")
         known = isinstance(kept, dict) and bool(kept.get("attachmentId"))
         check(known, "a picture in the log refers to an attachment", show(block))
+    for event in stage.trace.of("log.call", "log.result", "log.assistant", "log.user"):
+        _check_no_bytes(reply, f"the {event.kind} of the log", event.data)
+
+
+def _check_no_bytes(reply: Reply, holder: str, held: Any) -> None:
     given = reply.returns.get("content") if isinstance(reply.returns, dict) else None
+    text = json.dumps(held)
     for data in (block["data"] for block in images_of(given) if isinstance(block.get("data"), str)):
-        for event in stage.trace.of("log.call", "log.result", "log.assistant", "log.user"):
-            logged = data in json.dumps(event.data)
-            check(not logged, "the bytes of a picture are nowhere in the log", f"they are in {event.kind}")
+        check(data not in text, f"the bytes of a picture are not in {holder}", "they are")
 
 
 # --- what they share --------------------------------------------------------------------------------------------------
 
 
-def _register(stage: Stage, schema: Any) -> None:
-    tool = ToolSpec(name=TOOL, label=TOOL, description=_DESCRIPTION, parameters=schema)
+def _register(stage: Stage, schema: Any, prepare: Reply | msgspec.UnsetType = msgspec.UNSET) -> None:
+    tool = ToolSpec(name=TOOL, label=TOOL, description=_DESCRIPTION, parameters=schema, prepare=prepare)
     stage.plan.package(PACKAGE).tools.append(tool)
 
 

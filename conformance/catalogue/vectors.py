@@ -22,6 +22,7 @@ VECTOR_KINDS: Mapping[str, VectorKind] = {
     "coercion": VectorKind(
         "a call's argument text against a tool's schema, and what the tool runs with or the error the model reads",
         frozenset({"schema", "arguments", "answer"}),
+        frozenset({"prepare"}),
     ),
     "schema": VectorKind(
         "one keyword of a registered schema that must reach the model unchanged or be announced as lost",

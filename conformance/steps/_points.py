@@ -28,6 +28,7 @@ _POINTS: list[tuple[re.Pattern[str], _Find]] = [
         re.compile(r'the end of the body of call "([^"]*)"'),
         lambda trace, m: _exit_of(trace, trace.first("tool.enter", "native.enter", call_id=m[1])),
     ),
+    (re.compile(r'the abort of call "([^"]*)"'), lambda trace, m: trace.first("tool.aborted", call_id=m[1])),
     (re.compile(r'the durable call "([^"]*)"'), lambda trace, m: trace.first("log.call", call_id=m[1])),
     (re.compile(r'the durable result of call "([^"]*)"'), lambda trace, m: trace.first("log.result", call_id=m[1])),
     (

@@ -71,12 +71,15 @@ def runs_or_is_refused(stage: Stage, package: str, call: str, tool: str) -> None
 
 
 def is_refused(stage: Stage, package: str, tool: str) -> bool:
-    """Say whether a registration of ``tool`` by ``package`` threw, or a notice names it."""
+    """Say whether loading ``package`` or a registration of ``tool`` by it threw, or a notice speaks of either."""
     made = stage.trace.of("instance.created", package=package)
     tries = [row for event in made for row in event["calls"] or () if row["call"] == "registerTool"]
     threw = any("threw" in row["outcome"] and row["args"][0].get("name") == tool for row in tries)
     threw |= any(outcome.threw is not UNSET for outcome in stage.returned("registerTool"))
-    return threw or notices(stage, tool) > 0
+    threw |= any(outcome.threw is not UNSET for outcome in stage.returned(f"load {package}"))
+    thrown = stage.plan.package(package).throws
+    reported = isinstance(thrown, dict) and notices(stage, str(thrown.get("message"))) > 0
+    return threw or reported or notices(stage, tool) > 0
 
 
 @then(phrase('call "{call}" of "{tool}" runs with {value:json}'))

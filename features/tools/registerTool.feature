@@ -1,0 +1,937 @@
+Feature: registerTool
+  A package's tool becomes a tool of the host like any other: the model sees it among the native ones, the same policy
+  guards it, its arguments pass Pi's own validation, and its results land in the log as the host writes results.
+
+  Rule: In the catalogue
+
+    @rule:registerTool.in-the-catalogue-beside-natives
+    Scenario: A package's tool is listed beside a native one
+      Given a native tool "disk_reader"
+      And a package "parcels" with the tool "print_label"
+      When the user says "hello"
+      Then request 1 lists "print_label"
+      And request 1 lists "disk_reader"
+
+    @rule:registerTool.described-as-registered
+    Scenario: The model reads name and description as the package wrote them
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: "Prints a label.\n\n  Keep the *stars* & the  spaces."
+        """
+      When the user says "hello"
+      Then request 1 shows "print_label" with
+        """
+        name: print_label
+        description: "Prints a label.\n\n  Keep the *stars* & the  spaces."
+        """
+
+    @rule:registerTool.indistinguishable-in-the-catalogue @case:native
+    Scenario: A native tool's row is what it was given
+      Given a native tool "native_scale" with
+        """
+        description: Weighs a parcel
+        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        """
+      When the user says "hello"
+      Then request 1 shows "native_scale" with
+        """
+        name: native_scale
+        description: Weighs a parcel
+        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        """
+
+    @rule:registerTool.indistinguishable-in-the-catalogue @case:package
+    Scenario: A package's row is what it was given, and no more
+      Given a package "parcels" with the tool "parcel_scale" and
+        """
+        description: Weighs a parcel
+        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        """
+      When the user says "hello"
+      Then request 1 shows "parcel_scale" with
+        """
+        name: parcel_scale
+        description: Weighs a parcel
+        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        """
+
+    @rule:registerTool.prompt-snippet-while-active @case:snippet
+    Scenario: What a tool says of itself for the prompt is in the prompt
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Ask before printing a second label, "  "]
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 has "Ask before printing a second label"
+
+    @rule:registerTool.prompt-snippet-while-active @case:two-packages
+    Scenario: Two packages' prompt texts stand side by side
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        """
+      And a package "scales" with the tool "weigh" and
+        """
+        promptSnippet: Weighs anything up to a ton
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 has "Weighs anything up to a ton"
+
+    @rule:registerTool.no-prompt-snippet-while-inactive
+    Scenario: The prompt forgets a tool that was taken away
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Ask before printing a second label]
+        """
+      And package "parcels" registers the tool "retire_printer"
+      And the tool "retire_printer" calls unregisterTool with ["print_label"]
+      And the tool "retire_printer" calls setActiveTools with [["retire_printer"]]
+      When the model calls "retire_printer"
+      Then request 2 does not list "print_label"
+      And the system prompt of request 2 lacks "Prints parcel labels on demand"
+      And the system prompt of request 2 lacks "Ask before printing a second label"
+
+  Rule: The host's policy
+
+    @rule:registerTool.a-denial-of-the-host-holds @case:deny
+    Scenario: A package's tool that the host denies does not run
+      Given a package "parcels" with the tool "print_label"
+      And the host denies "print_label" with the reason "printing is off after hours"
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "printing is off after hours"
+
+    @rule:registerTool.a-denial-of-the-host-holds @case:guard
+    Scenario: A package's tool that a guard of the host denies does not run
+      Given a package "parcels" with the tool "print_label"
+      And the host guards "print_label" with the reason "the printer is locked"
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "the printer is locked"
+
+    @rule:registerTool.a-permission-of-the-host-runs-the-tool
+    Scenario: A package's tool that the host allows runs once
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" answers "one label"
+      And the host allows "print_label" with the reason "office hours"
+      When the model calls "print_label"
+      Then the tool "print_label" runs 1 times
+      And call "1" succeeds with "one label"
+
+    @rule:registerTool.a-question-of-the-host-is-asked @case:allowed
+    Scenario: A package's tool that the user allows once runs
+      Given the host's approval service is allowed-once
+      And a package "parcels" with the tool "print_label"
+      And the host asks "print_label" with the reason "printing costs money"
+      When the model calls "print_label"
+      Then the tool "print_label" runs 1 times
+      And call "1" succeeds
+
+    @rule:registerTool.a-question-of-the-host-is-asked @case:refused
+    Scenario Outline: A package's tool that the user does not allow does not run
+      Given the host's approval service is <answer>
+      And a package "parcels" with the tool "print_label"
+      And the host asks "print_label" with the reason "printing costs money"
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails
+
+      Examples:
+        | answer     |
+        | rejected   |
+        | unanswered |
+        | missing    |
+
+  Rule: Arguments
+
+    @rule:registerTool.an-invalid-call-does-not-run
+    Scenario: A call with a wrong argument is an error that the model can mend
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      When the model calls "print_label" with {"copies": "many"}
+      Then the tool "print_label" does not run
+      And call "1" fails and says "Validation failed for tool"
+      And call "1" fails and says "print_label"
+      And the model is asked 2 times
+
+    @rule:registerTool.a-validation-error-names-each-property @case:wrong
+    Scenario Outline: Every wrong or missing property is named
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters:
+          type: object
+          properties:
+            copies: {type: number}
+            tray: {type: string, enum: [upper, lower]}
+            owner: {type: object, properties: {city: {type: string}}, required: [city]}
+            stops: {type: array, items: {type: number}}
+          required: [copies]
+        """
+      When the model calls "print_label" with {"tray": "middle", "owner": {}, "stops": [1, "x"]}
+      Then call "1" fails and says "<path>"
+
+      Examples:
+        | path       |
+        | copies     |
+        | tray       |
+        | owner.city |
+        | stops.1    |
+
+    @rule:registerTool.text-that-is-no-json-does-not-run
+    Scenario Outline: Text that is not JSON runs nothing
+      Given a package "parcels" with the tool "print_label"
+      When the model calls "print_label" with the argument text
+        """
+        <text>
+        """
+      Then the tool "print_label" does not run
+      And call "1" fails
+
+      Examples:
+        | text         |
+        | two labels   |
+        | {"copies": 2 |
+        | {copies: 2}  |
+
+    @rule:registerTool.prepare-arguments-runs-before-validation
+    Scenario: Arguments in an old form are prepared, then coerced
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        prepare: {ops: [{op: set, path: [copies], value: "7"}, {op: delete, path: [amount]}]}
+        """
+      When the model calls "print_label" with {"amount": "seven"}
+      Then the tool "print_label" runs with {"copies": 7}
+      And call "1" succeeds
+
+    @rule:registerTool.a-throwing-prepare-arguments-fails-the-call
+    Scenario: A preparation that throws is the call's error
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {throws: {$: error, name: Error, message: the old form is gone}}
+        """
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "the old form is gone"
+      And the model is asked 2 times
+
+    @rule:registerTool.what-prepare-arguments-returns-is-validated
+    Scenario Outline: A preparation that returns <what> makes the call invalid
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}}
+        prepare: {returns: <value>}
+        """
+      When the model calls "print_label" with {"copies": 7}
+      Then the tool "print_label" does not run
+      And call "1" fails and says "Validation failed for tool"
+
+      Examples:
+        | what           | value          |
+        | nothing        | {$: undefined} |
+        | null           | null           |
+        | a text         | copies         |
+        | a wrong object | {copies: many} |
+
+    @rule:registerTool.the-log-keeps-what-the-model-wrote @case:coerced
+    Scenario: A coerced argument is logged as it was written
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      When the model calls "print_label" with {"copies": "7"}
+      Then the tool "print_label" runs with {"copies": 7}
+      And the log keeps {"copies": "7"} as the arguments of call "1"
+
+    @rule:registerTool.the-log-keeps-what-the-model-wrote @case:prepared
+    Scenario: A prepared argument is logged as it was written
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {returns: {copies: 7}}
+        """
+      When the model calls "print_label" with {"amount": "seven"}
+      Then the tool "print_label" runs with {"copies": 7}
+      And the log keeps {"amount": "seven"} as the arguments of call "1"
+
+    @rule:registerTool.edits-of-prepare-arguments-never-reach-the-log @on:bridge
+    Scenario: What a preparation edits in place is not in the log
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {ops: [{op: set, path: [tray], value: upper}]}
+        """
+      When the model calls "print_label" with {"copies": 7}
+      Then the tool "print_label" runs with {"copies": 7, "tray": "upper"}
+      And the log keeps {"copies": 7} as the arguments of call "1"
+
+    @rule:registerTool.edits-of-prepare-arguments-never-reach-the-log @on:pi
+    Scenario: On Pi what a preparation edits in place is in the log
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {ops: [{op: set, path: [tray], value: upper}]}
+        """
+      When the model calls "print_label" with {"copies": 7}
+      Then the log keeps {"copies": 7, "tray": "upper"} as the arguments of call "1"
+
+    @rule:registerTool.unknown-properties-are-kept
+    Scenario: An argument that the schema does not know reaches the tool
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      When the model calls "print_label" with {"copies": 1, "tray": "upper", "owner": {"city": null}}
+      Then the tool "print_label" runs with {"copies": 1, "tray": "upper", "owner": {"city": null}}
+
+    @rule:registerTool.defaults-are-not-filled-in @case:optional
+    Scenario: An absent argument stays absent
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number, default: 1}, tray: {type: string, default: upper}}}
+        """
+      When the model calls "print_label" with {"copies": 2}
+      Then the tool "print_label" runs with {"copies": 2}
+
+    @rule:registerTool.defaults-are-not-filled-in @case:required
+    Scenario: A required argument with a default is missing all the same
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number, default: 1}}, required: [copies]}
+        """
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "copies"
+
+    @rule:registerTool.arguments-are-each-calls-own
+    Scenario: What a tool does to its arguments stays with it
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" registers the tool "weigh"
+      And the tool "print_label" does
+        """
+        ops: [{op: append, path: [stops], value: nowhere}]
+        returns: {content: [{type: text, text: done}], details: {}}
+        """
+      When the model calls in one message
+        | tool        | arguments           |
+        | print_label | {"stops": ["here"]} |
+        | weigh       | {"stops": ["here"]} |
+      Then the tool "weigh" runs with {"stops": ["here"]}
+      And the log keeps {"stops": ["here"]} as the arguments of call "1"
+      And the log keeps {"stops": ["here"]} as the arguments of call "2"
+
+  Rule: What a tool is handed
+
+    @rule:registerTool.on-update-is-always-a-function
+    Scenario: A tool may always report progress
+      Given a package "parcels" with the tool "print_label"
+      When the model calls "print_label"
+      Then the tool "print_label" is handed {"onUpdate": "function"} beside its arguments
+
+    @rule:registerTool.execute-gets-a-signal-and-a-context
+    Scenario: A tool is handed a signal and a context
+      Given a package "parcels" with the tool "print_label"
+      When the model calls "print_label"
+      Then the tool "print_label" is handed {"signal": "AbortSignal", "ctx": "object"} beside its arguments
+
+    @rule:registerTool.a-cancel-reaches-the-running-tool
+    Scenario: A running tool hears that the user cancels
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        acts: [{do: cancel}, {do: hold, kinds: [tool.aborted]}]
+        returns: {content: [{type: text, text: stopped in time}], details: {}}
+        """
+      When the model calls "print_label"
+      Then this order holds
+        """
+        the body of call "1"
+        the abort of call "1"
+        the end of the body of call "1"
+        """
+
+    @rule:registerTool.sequential-tools-never-overlap
+    Scenario Outline: A sequential tool is alone, whether its call comes <place>
+      Given a package "parcels" with the tool "press" and
+        """
+        executionMode: sequential
+        """
+      And package "parcels" registers the tool "sort"
+      And the tool "press" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      And the tool "sort" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      When the model calls in one message
+        | tool     |
+        | <first>  |
+        | <second> |
+      Then this order holds
+        """
+        the body of call "1"
+        the end of the body of call "1"
+        the body of call "2"
+        the end of the body of call "2"
+        """
+
+      Examples:
+        | place  | first | second |
+        | first  | press | sort   |
+        | second | sort  | press  |
+        | twice  | press | press  |
+
+    @rule:registerTool.a-batch-of-unmarked-tools-ends
+    Scenario: Two tools that wait for each other a while both end
+      Given a package "parcels" with the tool "sort"
+      And package "parcels" registers the tool "stack"
+      And the tool "sort" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        returns: {content: [{type: text, text: sorted}], details: {}}
+        """
+      And the tool "stack" answers "stacked"
+      When the model calls in one message
+        | tool  |
+        | sort  |
+        | stack |
+      Then call "1" succeeds with "sorted"
+      And call "2" succeeds with "stacked"
+      And the model is asked 2 times
+
+    @rule:registerTool.unmarked-tools-run-one-after-another @on:bridge
+    Scenario: On the host a tool without a mode runs alone
+      Given a package "parcels" with the tool "sort"
+      And package "parcels" registers the tool "stack"
+      And the tool "sort" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      When the model calls in one message
+        | tool  |
+        | sort  |
+        | stack |
+      Then this order holds
+        """
+        the end of the body of call "1"
+        the body of call "2"
+        """
+
+    @rule:registerTool.unmarked-tools-run-one-after-another @on:pi
+    Scenario: On Pi a tool without a mode runs beside the others
+      Given a package "parcels" with the tool "sort"
+      And package "parcels" registers the tool "stack"
+      And the tool "sort" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      When the model calls in one message
+        | tool  |
+        | sort  |
+        | stack |
+      Then this order holds
+        """
+        the body of call "2"
+        the end of the body of call "1"
+        """
+
+  Rule: Results
+
+    @rule:registerTool.calls-and-results-look-like-a-natives-in-the-log
+    Scenario Outline: A <owner> tool's call and result have the host's form
+      Given a native tool "native_scale"
+      And a package "parcels" with the tool "parcel_scale"
+      And the native tool "native_scale" answers "12 kg"
+      And the tool "parcel_scale" answers "12 kg"
+      When the model calls "<tool>" with {"parcel_code": "AB1"}
+      Then the log keeps {"parcel_code": "AB1"} as the arguments of call "1"
+      And the log keeps {"content": [{"type": "text", "text": "12 kg"}], "isError": false} as the result of call "1"
+
+      Examples:
+        | owner     | tool         |
+        | native    | native_scale |
+        | package's | parcel_scale |
+
+    @rule:registerTool.lost-details-of-an-error-are-announced @on:bridge
+    Scenario: Details that an error cannot carry are announced
+      Given a package "parcels" with the tool "parcel_label_printer"
+      And the tool "parcel_label_printer" does
+        """
+        returns: {content: [{type: text, text: out of paper}], details: {tray: 3}}
+        """
+      And package "parcels" answers tool_result with
+        """
+        returns: {isError: true}
+        """
+      When the model calls "parcel_label_printer"
+      Then call "1" fails and says "out of paper"
+      And either the log keeps {"details": {"tray": 3}} as the result of call "1", or a notice names "parcel_label_printer"
+
+    @rule:registerTool.lost-details-of-an-error-are-announced @on:pi
+    Scenario: On Pi an error keeps its details
+      Given a package "parcels" with the tool "parcel_label_printer"
+      And the tool "parcel_label_printer" does
+        """
+        returns: {content: [{type: text, text: out of paper}], details: {tray: 3}}
+        """
+      And package "parcels" answers tool_result with
+        """
+        returns: {isError: true}
+        """
+      When the model calls "parcel_label_printer"
+      Then the log keeps {"details": {"tray": 3}, "isError": true} as the result of call "1"
+
+  Rule: Names
+
+    @rule:registerTool.the-last-of-one-package-wins
+    Scenario: The second of two registrations counts
+      Given a package "parcels" with the tool "print_label" and
+        """
+        tag: first
+        description: the first one
+        """
+      And package "parcels" registers the tool "print_label" with
+        """
+        tag: second
+        description: the second one
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      And the tool "print_label" does
+        """
+        tag: second
+        returns: {content: [{type: text, text: from the second}], details: {}}
+        """
+      When the model calls "print_label" with {"copies": "2"}
+      Then request 1 lists "print_label" once, as the tool that runs call "1"
+      And the tool "print_label" runs with {"copies": 2}
+      And call "1" succeeds with "from the second"
+
+    @rule:registerTool.a-name-of-another-package @case:one-runs
+    Scenario: Of two packages' tools of one name, one runs and the other is visibly refused
+      Given a package "parcels" with the tool "doubled_label_printer" and
+        """
+        description: the printer of parcels
+        """
+      And a package "letters" with the tool "doubled_label_printer" and
+        """
+        description: the printer of letters
+        """
+      When the model calls "doubled_label_printer"
+      Then call "1" succeeds
+      And request 1 lists "doubled_label_printer" once, as the tool that runs call "1"
+      And either package "parcels" runs call "1", or its "doubled_label_printer" is visibly refused
+      And either package "letters" runs call "1", or its "doubled_label_printer" is visibly refused
+
+    @rule:registerTool.a-name-of-another-package @case:others-live
+    Scenario Outline: A doubled name harms no other tool
+      Given a native tool "native_scale"
+      And a package "parcels" with the tool "doubled_label_printer"
+      And package "parcels" registers the tool "parcel_scale"
+      And a package "letters" with the tool "doubled_label_printer"
+      And package "letters" registers the tool "letter_scale"
+      When the model calls "<tool>"
+      Then the tool "<tool>" runs 1 times
+      And call "1" succeeds
+
+      Examples:
+        | tool         |
+        | native_scale |
+        | parcel_scale |
+        | letter_scale |
+
+    @rule:registerTool.the-first-loaded-package-wins
+    Scenario: The package that was loaded first keeps the name
+      Given a package "parcels" with the tool "doubled_label_printer" and
+        """
+        tag: of parcels
+        """
+      And a package "letters" with the tool "doubled_label_printer" and
+        """
+        tag: of letters
+        """
+      And the tool "doubled_label_printer" does
+        """
+        tag: of letters
+        throws: {$: error, name: Error, message: the second one runs}
+        """
+      When the model calls "doubled_label_printer"
+      Then call "1" succeeds
+
+    @rule:registerTool.a-name-of-a-native-tool @case:one-runs
+    Scenario: Of a native tool and a package's of one name, one is listed and runs
+      Given a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      When the model calls "shared_label_printer"
+      Then call "1" succeeds
+      And request 1 lists "shared_label_printer" once, as the tool that runs call "1"
+      And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
+
+    @rule:registerTool.a-name-of-a-native-tool @case:others-live
+    Scenario Outline: A native tool's name harms no other tool
+      Given a native tool "shared_label_printer"
+      And a native tool "native_scale"
+      And a package "parcels" with the tool "shared_label_printer"
+      And package "parcels" registers the tool "parcel_scale"
+      When the model calls "<tool>"
+      Then the tool "<tool>" runs 1 times
+      And call "1" succeeds
+
+      Examples:
+        | tool         |
+        | native_scale |
+        | parcel_scale |
+
+    @rule:registerTool.a-package-overrides-a-native-tool
+    Scenario: A package's tool runs in place of the native one
+      Given a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      And the native tool "shared_label_printer" answers "the native one"
+      And the tool "shared_label_printer" answers "the package's one"
+      When the model calls "shared_label_printer"
+      Then call "1" succeeds with "the package's one"
+
+    @rule:registerTool.a-reserved-name @case:refused
+    Scenario: The reserved name is visibly refused
+      Given the host's reserved transport tool "run_code"
+      And a package "parcels" with the tool "run_code"
+      When the model calls "run_code"
+      Then either package "parcels" runs call "1", or its "run_code" is visibly refused
+
+    @rule:registerTool.a-reserved-name @case:others-live
+    Scenario Outline: The reserved name harms no other tool
+      Given the host's reserved transport tool "run_code"
+      And a native tool "native_scale"
+      And a package "parcels" with the tool "run_code"
+      And a package "letters" with the tool "letter_scale"
+      When the model calls "<tool>"
+      Then the tool "<tool>" runs 1 times
+      And call "1" succeeds
+
+      Examples:
+        | tool         |
+        | native_scale |
+        | letter_scale |
+
+    @rule:registerTool.odd-names
+    Scenario Outline: A tool called <name> is listed and can be called
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" registers the tool "<name>"
+      And the tool "<name>" answers "the odd one"
+      When the model calls "<name>"
+      Then request 1 lists "<name>"
+      And call "1" succeeds with "the odd one"
+
+      Examples:
+        | name           |
+        | print a label  |
+        | Print_Label    |
+        | päckchen/druck |
+        | constructor    |
+        | __proto__      |
+
+    @rule:registerTool.an-empty-name
+    Scenario: The empty text is a name
+      Given a package "parcels" with the tool ""
+      When the model calls ""
+      Then request 1 lists ""
+      And the tool "" runs 1 times
+      And call "1" succeeds
+
+    @rule:registerTool.label-and-description-may-be-missing
+    Scenario Outline: A tool without a <field> is listed and runs
+      Given a package "parcels" with the tool "print_label" and
+        """
+        <field>: {$: undefined}
+        """
+      When the model calls "print_label"
+      Then request 1 lists "print_label"
+      And call "1" succeeds
+
+      Examples:
+        | field       |
+        | label       |
+        | description |
+
+    @rule:registerTool.a-missing-execute-spares-the-others
+    Scenario: A definition without execute harms only its own calls
+      Given a native tool "native_scale"
+      And a package "parcels" with the tool "print_label" and
+        """
+        executes: false
+        """
+      And package "parcels" registers the tool "parcel_scale"
+      When the model calls in one message
+        | tool         |
+        | print_label  |
+        | native_scale |
+        | parcel_scale |
+      Then call "1" fails
+      And call "2" succeeds
+      And call "3" succeeds
+      And the model is asked 2 times
+
+    @rule:registerTool.an-odd-root-schema-spares-the-others
+    Scenario Outline: A root schema that is <schema> harms no other tool
+      Given a native tool "native_scale"
+      And a package "parcels" with the tool "print_label" and
+        """
+        parameters: <schema>
+        """
+      And a package "letters" with the tool "letter_scale"
+      When the model calls in one message
+        | tool         |
+        | native_scale |
+        | letter_scale |
+      Then request 1 lists "native_scale"
+      And request 1 lists "letter_scale"
+      And call "1" succeeds
+      And call "2" succeeds
+
+      Examples:
+        | schema                                 |
+        | {$: undefined}                         |
+        | null                                   |
+        | true                                   |
+        | []                                     |
+        | object                                 |
+        | {$: function}                          |
+        | {type: string}                         |
+        | {type: array, items: {type: string}}   |
+        | {type: object, properties: {$: cycle}} |
+
+    @rule:registerTool.an-odd-root-schema-fails-its-calls
+    Scenario Outline: A call of a tool whose root schema is <schema> is an error
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: <schema>
+        """
+      And package "parcels" registers the tool "parcel_scale"
+      When the model calls in one message
+        | tool         |
+        | print_label  |
+        | parcel_scale |
+      Then the tool "print_label" does not run
+      And call "1" fails
+      And call "2" succeeds
+
+      Examples:
+        | schema                               |
+        | {$: undefined}                       |
+        | null                                 |
+        | true                                 |
+        | {type: string}                       |
+        | {type: array, items: {type: string}} |
+
+  Rule: When it takes effect
+
+    @rule:registerTool.registered-in-a-handler
+    Scenario Outline: A tool registered in <event> is there in the next request
+      Given a package "parcels" with the tool "open_shop"
+      And package "parcels" answers <event> with
+        """
+        when: {call: "1"}
+        acts:
+          - do: pi
+            call: registerTool
+            args: [{name: print_label, label: print, description: prints, parameters: {type: object, properties: {}}}]
+        """
+      And the model first calls "open_shop"
+      When the model calls "print_label"
+      Then request 1 does not list "print_label"
+      And request 2 lists "print_label"
+      And the tool "print_label" runs 1 times
+      And call "2" succeeds
+
+      Examples:
+        | event                |
+        | tool_execution_start |
+        | tool_call            |
+        | tool_result          |
+        | tool_execution_end   |
+
+    @rule:registerTool.registered-by-a-running-tool
+    Scenario: A tool that a tool registers is there in the next request
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      And the model first calls "open_shop"
+      When the model calls "print_label"
+      Then request 1 does not list "print_label"
+      And request 2 shows "print_label" with
+        """
+        description: prints
+        """
+      And the tool "print_label" runs 1 times
+      And call "2" succeeds
+
+    @rule:registerTool.registered-between-prompts
+    Scenario: A tool registered while the agent is idle is there for the next prompt
+      Given a package "parcels"
+      When package "parcels" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      And the model calls "print_label"
+      Then request 1 lists "print_label"
+      And the tool "print_label" runs 1 times
+      And call "1" succeeds
+
+    @rule:registerTool.active-at-once
+    Scenario: A new tool is active before the next request
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      And the tool "open_shop" calls getActiveTools with []
+      When the model calls "open_shop"
+      Then getActiveTools returned a list with "print_label"
+
+    @rule:registerTool.a-later-call-of-the-batch @on:bridge
+    Scenario: On the host a new tool can be called in the batch that registered it
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls in one message
+        | tool        |
+        | open_shop   |
+        | print_label |
+      Then call "2" succeeds
+
+    @rule:registerTool.a-later-call-of-the-batch @on:pi
+    Scenario: On Pi a new tool is unknown in the batch that registered it
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls in one message
+        | tool        |
+        | open_shop   |
+        | print_label |
+      Then call "2" fails and says "print_label"
+
+    @rule:registerTool.registering-again-moves-everything @case:what-is-shown
+    Scenario: After a second registration the model sees the new description and schema
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: prints one label
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "tag": "new", "description": "prints several", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      When the model calls "print_label"
+      Then request 1 shows "print_label" with
+        """
+        description: prints one label
+        """
+      And request 2 shows "print_label" with
+        """
+        description: prints several
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+
+    @rule:registerTool.registering-again-moves-everything @case:what-runs
+    Scenario: After a second registration the new behaviour runs
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "tag": "new", "description": "prints several", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the tool "print_label" does
+        """
+        tag: new
+        returns: {content: [{type: text, text: from the new one}], details: {}}
+        """
+      And the model first calls "print_label"
+      When the model calls "print_label" with {"copies": 3}
+      Then call "1" succeeds with "print_label ok"
+      And call "2" succeeds with "from the new one"
+
+    @rule:registerTool.registering-again-moves-everything @case:what-is-valid
+    Scenario: After a second registration the new schema judges calls
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {amount: {type: number}}, required: [amount]}
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints several", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}, "required": ["copies"]}}]
+      And the model first calls "print_label" with {"amount": 1}
+      And the model first calls "print_label" with {"amount": 1}
+      When the model calls "print_label" with {"copies": 1}
+      Then call "1" succeeds
+      And call "2" fails and says "copies"
+      And call "3" succeeds
+
+    @rule:registerTool.registering-again-spares-the-running-call
+    Scenario: A tool that registers itself again ends with its own result
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        acts:
+          - do: pi
+            call: registerTool
+            args: [{name: print_label, label: print, tag: new, description: new, parameters: {type: object, properties: {}}}]
+        returns: {content: [{type: text, text: from the old one}], details: {}}
+        """
+      When the model calls "print_label"
+      Then call "1" succeeds with "from the old one"
+
+    @rule:registerTool.registering-again-within-a-batch @on:bridge
+    Scenario: On the host a later call of the batch runs the new tool
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "tag": "new", "description": "new", "parameters": {"type": "object", "properties": {}}}]
+      And the tool "print_label" does
+        """
+        tag: new
+        returns: {content: [{type: text, text: from the new one}], details: {}}
+        """
+      When the model calls in one message
+        | tool        |
+        | print_label |
+        | print_label |
+      Then call "2" succeeds with "from the new one"
+
+    @rule:registerTool.registering-again-within-a-batch @on:pi
+    Scenario: On Pi a later call of the batch runs the old tool
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "tag": "new", "description": "new", "parameters": {"type": "object", "properties": {}}}]
+      And the tool "print_label" does
+        """
+        tag: new
+        returns: {content: [{type: text, text: from the new one}], details: {}}
+        """
+      When the model calls in one message
+        | tool        |
+        | print_label |
+        | print_label |
+      Then call "2" succeeds with "print_label ok"
+
+  Rule: Packages
+
+    @rule:registerTool.a-factory-that-throws-leaves-nothing
+    Scenario: A package that fails to load leaves no tool behind and says so
+      Given a package "parcels" with the tool "print_label"
+      And the factory of package "parcels" throws "the printer driver is missing"
+      And a package "letters" with the tool "letter_scale"
+      When the model calls "letter_scale"
+      Then request 1 does not list "print_label"
+      And call "1" succeeds
+      And either package "parcels" runs call "1", or its "print_label" is visibly refused
+
+    @rule:registerTool.tools-go-with-their-package @case:gone
+    Scenario: A removed package takes its tools along
+      Given a package "parcels" with the tool "print_label"
+      And a package "manager" with the tool "close_shop"
+      And the tool "close_shop" does
+        """
+        acts: [{do: unload, package: parcels}]
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      When the model calls "close_shop"
+      Then request 1 lists "print_label"
+      And request 2 does not list "print_label"
+
+    @rule:registerTool.tools-go-with-their-package @case:native-is-back
+    Scenario: A native tool answers again when the package that took its name is removed
+      Given a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      And a package "manager" with the tool "close_shop"
+      And the native tool "shared_label_printer" answers "the native one"
+      And the tool "close_shop" does
+        """
+        acts: [{do: unload, package: parcels}]
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      And the model first calls "close_shop"
+      When the model calls "shared_label_printer"
+      Then request 2 lists "shared_label_printer"
+      And call "2" succeeds with "the native one"
