@@ -1,0 +1,100 @@
+"""What is printed for a test that did not pass: rule, source, finding, the trace's end, and how to repeat it."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+from msgspec import UNSET
+
+from conformance._pytest.judge import Judged
+from conformance._pytest.plan import Task
+from conformance.drivers.driver import HarnessError
+from conformance.trace import Event, Trace
+from conformance.verdicts import Finding, Verdict
+
+TAIL = 12
+"""Events of the trace that are shown."""
+WIDTH = 240
+"""Characters of one shown value."""
+
+
+def representation(
+    task: Task, judged: Judged, error: BaseException | None, trace: Trace | None, stderr: str = ""
+) -> ReprExceptionInfo:
+    """The block in the form that pytest prints, abbreviates and sends between processes."""
+    text = "\n".join(lines(task, judged, error, trace, stderr)) + "\n"
+    file, _, line = task.where.rpartition(":")
+    crash = ReprFileLocation(file or task.where, int(line) if line.isdigit() else 0, _short(task, judged))
+    return ReprExceptionInfo(ReprTraceback([ReprEntryNative([text])], None, "native"), crash)
+
+
+def _short(task: Task, judged: Judged) -> str:
+    first = (judged.message or (judged.broken[0].sentence if judged.broken else "")).splitlines()
+    return f"{judged.outcome}: {first[0]}" if first else str(judged.outcome)
+
+
+def lines(
+    task: Task, judged: Judged, error: BaseException | None, trace: Trace | None, stderr: str = ""
+) -> Iterator[str]:
+    """The block's lines."""
+    rule = task.rule
+    yield f"{rule.id} ({rule.level}) on {task.bridge.title}"
+    yield f"  rule:     {rule.text}"
+    if task.bridge.hello.role == "pi" and rule.on_pi:
+        yield f"  on Pi:    {rule.on_pi}"
+    yield f"  source:   {rule.source}, {rule.where}"
+    yield f"  proof:    {task.where}"
+    if judged.step:
+        yield f"  step:     {judged.step}"
+    yield f"  verdict:  {judged.outcome}"
+    if judged.message:
+        yield from _labelled("why:", judged.message)
+    for label, value in (("expected:", judged.expected), ("got:", judged.got)):
+        if value is not UNSET:
+            yield from _labelled(label, value if isinstance(value, str) else short(value))
+    for each in judged.broken:
+        yield from _labelled("invariant:", f"{each.invariant} ({', '.join(each.rules)}): {each.sentence}")
+    if task.deviation is not None and judged.outcome is not Verdict.STALE:
+        yield from _labelled("ledger:", f"{task.deviation.where} lists this test, and does not excuse it")
+    yield from _tail(trace)
+    if judged.verdict is Verdict.HARNESS_ERROR and stderr:
+        yield "  adapter's standard error, its end:"
+        yield from (f"    {line}" for line in stderr.strip().splitlines()[-TAIL:])
+    if error is not None and not isinstance(error, Finding | HarnessError):
+        yield "  traceback:"
+        for part in traceback.format_exception(error):
+            yield from (f"    {line}" for line in part.rstrip().splitlines())
+    yield f"  again:    bridge-conformance run --bridge={task.bridge.given} --rule={task.selector}"
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    head, *rest = text.splitlines() or [""]
+    yield f"  {label:<9} {head}"
+    yield from (f"            {line}" for line in rest)
+
+
+def _tail(trace: Trace | None) -> Iterator[str]:
+    if trace is None or not len(trace):
+        return
+    events = trace.events
+    shown = events[-TAIL:]
+    yield f"  trace:    {f'last {len(shown)} of {len(events)} events' if len(events) > len(shown) else 'whole'}"
+    for event in shown:
+        yield f"    {event_line(event)}"
+
+
+def event_line(event: Event) -> str:
+    """One event as one line."""
+    who = "".join(f" {part}" for part in (event.agent, event.call_id and f"call {event.call_id}") if part)
+    data = {key: value for key, value in event.data.items() if value is not None}
+    return f"{event.seq:>5}  {event.kind:<16}{who}  {short(data) if data else ''}".rstrip()
+
+
+def short(value: Any) -> str:
+    """A value as one line of JSON, its middle left out when it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= WIDTH else f"{text[: WIDTH * 3 // 4]} … {text[-WIDTH // 5 :]}"

@@ -1,0 +1,179 @@
+"""What one run asks of whom: every test on every bridge, with its rule, before anything is collected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fnmatch import fnmatchcase
+
+from conformance._pytest.bridges import Bridge
+from conformance.catalogue import Catalogue, Features, Proof, Rule, UnknownNameError, all_proofs, expected_proofs
+from conformance.catalogue.join import RuleIds
+from conformance.catalogue.selection import select
+from conformance.ledger import Deviation, Ledger, example_of
+from conformance.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One test on one bridge.
+
+    ``rules`` holds the rule it proves; a property may prove several. ``lacking`` names needed capabilities that are not
+    declared and were not found, ``absent`` those declared and not found, ``undeclared`` those found and not declared.
+    """
+
+    bridge: Bridge
+    item: str
+    kind: str
+    where: str
+    rules: tuple[Rule, ...]
+    lacking: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    deviation: Deviation | None = None
+    expired: bool = False
+
+    @property
+    def rule(self) -> Rule:
+        """The rule it proves; of several, the first."""
+        return self.rules[0]
+
+    @property
+    def selector(self) -> str:
+        """The value of ``--bridge-rule`` that selects just this test."""
+        return f"{self.rule.id}--{example_of(self.item, self.rule.id)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the user chose; empty lists choose everything."""
+
+    rules: tuple[str, ...] = ()
+    surfaces: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rules or self.surfaces or self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything this run is about. ``tasks`` holds what applies, by label and test; ``chosen`` what was selected."""
+
+    catalogue: Catalogue
+    features: Features
+    bridges: tuple[Bridge, ...]
+    ledgers: Mapping[str, Ledger]
+    selection: Selection
+    proofs: Mapping[str, tuple[Proof, ...]]
+    tasks: Mapping[tuple[str, str], Task]
+    chosen: frozenset[tuple[str, str]]
+    day: date
+    stale: tuple[tuple[Deviation, str], ...] = ()
+
+    def items_of(self, kind: str) -> list[str]:
+        """The names of every test of this kind there is, whether or not it applies to anyone."""
+        if kind == "scenario":
+            return [pickle.item for pickle in self.features.pickles]
+        return [proof.item for proof in self.proofs[""] if proof.kind == kind]
+
+
+def make_plan(
+    catalogue: Catalogue,
+    features: Features,
+    bridges: Iterable[Bridge],
+    *,
+    ledgers: Mapping[str, Ledger] | None = None,
+    selection: Selection | None = None,
+    properties: RuleIds | None = None,
+    invariants: RuleIds | None = None,
+    today: date | None = None,
+) -> Plan:
+    """Join rules, bridges, ledgers and the user's choice.
+
+    Raises :class:`~conformance.catalogue.UnknownNameError` for a selector that matches nothing.
+    """
+    selection = selection or Selection()
+    ledgers = ledgers or {}
+    day = today or date.today()
+    registered: dict[str, RuleIds] = {"properties": properties or {}, "invariants": invariants or {}}
+    found = tuple(bridges)
+    proofs: dict[str, tuple[Proof, ...]] = {"": all_proofs(catalogue, features, **registered)}
+    tasks: dict[tuple[str, str], Task] = {}
+    stale: list[tuple[Deviation, str]] = []
+    for bridge in found:
+        expected = expected_proofs(
+            catalogue, features, bridge.hello.role, bridge.mount, capabilities=bridge.hello.capabilities, **registered
+        )
+        proofs[bridge.label] = expected
+        ledger = ledgers.get(bridge.label)
+        grouped: dict[str, list[Proof]] = {}
+        for proof in expected:
+            if proof.kind != "invariant":
+                grouped.setdefault(proof.item, []).append(proof)
+        for item, group in grouped.items():
+            rules = tuple(catalogue.rule(proof.rule_id) for proof in group)
+            tasks[bridge.label, item] = _task(bridge, item, group[0], rules, ledger, day)
+        if ledger is not None:
+            examples = {(proof.rule_id, example_of(proof.item, proof.rule_id)) for proof in expected}
+            stale += ledger.unknown(catalogue.by_id, examples)
+    chosen = _chosen(catalogue, selection, proofs[""], tasks)
+    return Plan(catalogue, features, found, ledgers, selection, proofs, tasks, chosen, day, tuple(stale))
+
+
+def _task(bridge: Bridge, item: str, proof: Proof, rules: tuple[Rule, ...], ledger: Ledger | None, day: date) -> Task:
+    declared = set(bridge.hello.capabilities)
+    needs = sorted({need for rule in rules for need in rule.needs})
+    deviation = ledger.find(rules[0].id, example_of(item, rules[0].id), bridge.mount) if ledger else None
+    return Task(
+        bridge=bridge,
+        item=item,
+        kind=proof.kind,
+        where=f"{proof.file}:{proof.line}" if proof.file else item,
+        rules=rules,
+        lacking=tuple(need for need in needs if need not in declared and not bridge.probed.get(need, False)),
+        absent=tuple(need for need in needs if need in declared and bridge.probed.get(need) is False),
+        undeclared=tuple(need for need in needs if need not in declared and bridge.probed.get(need, False)),
+        deviation=deviation,
+        expired=deviation is not None and deviation.expired(day),
+    )
+
+
+def _chosen(
+    catalogue: Catalogue,
+    selection: Selection,
+    proofs: Collection[Proof],
+    tasks: Mapping[tuple[str, str], Task],
+) -> frozenset[tuple[str, str]]:
+    """A selector of rules may end in ``--<example>``, which narrows it to that test."""
+    if not selection:
+        return frozenset(tasks)
+    wanted = [(rule, example) for rule, _, example in (each.partition("--") for each in selection.rules)]
+    names = [rule for rule, _ in wanted]
+    rules = {rule.id for rule in select(catalogue, rules=names, surfaces=selection.surfaces, levels=selection.levels)}
+    for rule, example in wanted:
+        known = [example_of(proof.item, proof.rule_id) for proof in proofs if fnmatchcase(proof.rule_id, rule)]
+        if example and not any(fnmatchcase(name, example) for name in known):
+            raise UnknownNameError(f"example of {rule}", example, known)
+    return frozenset(
+        key
+        for key, task in tasks.items()
+        if any(rule.id in rules and _matches(rule.id, task.item, wanted) for rule in task.rules)
+    )
+
+
+def _matches(rule: str, item: str, wanted: Collection[tuple[str, str]]) -> bool:
+    return not wanted or any(
+        fnmatchcase(rule, pattern) and (not example or fnmatchcase(example_of(item, rule), example))
+        for pattern, example in wanted
+    )
+
+
+def blocked(task: Task) -> tuple[Verdict, str] | None:
+    """The verdict of a test that need not run, and why; None for one that must."""
+    if task.absent:
+        return Verdict.ABSENT, f"declared and not there: {', '.join(task.absent)}"
+    if task.lacking:
+        return Verdict.UNSUPPORTED, f"not declared: {', '.join(task.lacking)}"
+    return None

@@ -1,0 +1,267 @@
+"""What happens where tests run: making them for each bridge, running each on a fresh stage, judging it at once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from conformance import invariants
+from conformance._pytest import block
+from conformance._pytest.bridges import Bridge, Pool, stderr_of
+from conformance._pytest.judge import InvariantBroken, Judged, NotRun, judge
+from conformance._pytest.plan import Plan, Task, blocked
+from conformance.catalogue.features import TAGS
+from conformance.drivers.driver import Driver, HarnessError
+from conformance.reporting.model import Broken
+from conformance.stage import Stage
+from conformance.trace import Trace
+from conformance.verdicts import TABLE, Verdict
+
+SUITE = Path(__file__).resolve().parent.parent / "suite"
+JUDGED = "conformance"
+"""The user property that carries a :class:`Judged` from a worker to the controller."""
+TRACE = "conformance_trace"
+"""The attribute of a report that carries a trace in its file form the same way."""
+MODULES = {"test_features.py": "scenario", "test_vectors.py": "vector", "test_properties.py": "property"}
+"""The kind of proof that each module of the suite runs."""
+
+
+@dataclass
+class Run:
+    """One test while it runs."""
+
+    task: Task
+    bridge: Bridge
+    stage: Stage | None = None
+    driver: Driver | None = None
+    trace: Trace | None = None
+    step: str = ""
+    broken: list[Broken] = field(default_factory=list)
+    witnessed: bool = False
+
+
+RUN = pytest.StashKey[Run]()
+
+
+class Worker:
+    """The plugin of a process that runs tests: the only one, or each of xdist's workers."""
+
+    def __init__(self, config: pytest.Config, plan: Plan, pool: Pool) -> None:
+        self.config = config
+        self.plan = plan
+        self.pool = pool
+        self.bridges = {bridge.label: bridge for bridge in plan.bridges}
+        self.record = config.getoption("--bridge-record")
+
+    # --- making tests -------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_bdd_apply_tag(self, tag: str, function: Any) -> object:
+        """Keep our tags from becoming marks: some hold a colon, and a user may have strict markers on."""
+        if tag == "serial":
+            # Scenarios that count what the whole machine does run one after the other, on one worker.
+            pytest.mark.xdist_group("serial")(function)
+            return True
+        head, colon, _ = tag.partition(":")
+        return True if head + colon in TAGS else None
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Make each of our tests, and each of a user's that asks for a stage, once for every bridge."""
+        ours = metafunc.definition.path.parent == SUITE
+        if ours or "bridge" in metafunc.fixturenames or "stage" in metafunc.fixturenames:
+            if "bridge" not in metafunc.fixturenames:
+                metafunc.fixturenames.append("bridge")
+            metafunc.parametrize("bridge", list(self.bridges), indirect=True, scope="session")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Refuse a module of the suite that made other tests than the catalogue has for it."""
+        report = yield
+        if isinstance(collector, pytest.Module) and collector.path.parent == SUITE and report.passed:
+            kind = MODULES.get(collector.path.name)
+            made = sorted(node.name for node in report.result)
+            wanted = sorted(f"{item}[{label}]" for item in self.plan.items_of(kind or "") for label in self.bridges)
+            if kind is not None and made != wanted:
+                report.outcome = "failed"
+                report.longrepr = _miscount(collector.path.name, made, wanted)
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Deselect what does not apply and what was not chosen; a skip would claim that it might have run."""
+        kept, dropped = [], []
+        for item in items:
+            label = _label(item)
+            if label is None or item.path.parent != SUITE:
+                kept.append(item)
+                continue
+            name = getattr(item, "originalname", item.name)
+            task = self.plan.tasks.get((label, name))
+            if task is None or (label, name) not in self.plan.chosen:
+                dropped.append(item)
+                continue
+            item.stash[RUN] = Run(task, task.bridge)
+            kept.append(item)
+        if dropped:
+            self.config.hook.pytest_deselected(items=dropped)
+            items[:] = kept
+
+    # --- running them -------------------------------------------------------------------------------------------------
+
+    def open_stage(self, item: pytest.Item, bridge: Bridge) -> Stage:
+        """A fresh stage on a bridge for the test ``item``."""
+        driver = self.pool.driver(bridge)
+        stage = Stage(self.pool.runner, driver, bridge.hello, bridge.mount)
+        run = item.stash.get(RUN, None)
+        if run is not None:
+            run.stage, run.driver = stage, driver
+        return stage
+
+    def owns(self, item: pytest.Item) -> bool:
+        """Whether a stage of this test is still open: closing it is part of the test, unless the test broke off."""
+        run = item.stash.get(RUN, None)
+        return run is None or run.stage is not None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Decide what need not run; else run, close the stage and judge its whole trace by the invariants."""
+        run = pyfuncitem.stash.get(RUN, None)
+        if run is None:
+            return (yield)
+        decided = blocked(run.task)
+        if decided is not None:
+            raise NotRun(*decided)
+        try:
+            result = yield
+        except Exception as error:
+            self._finish(run, error)
+            raise
+        self._finish(run, None)
+        if run.broken:
+            first = run.broken[0]
+            raise InvariantBroken(f"the invariant {first.invariant} does not hold: {first.sentence}")
+        return result
+
+    def _finish(self, run: Run, error: Exception | None) -> None:
+        stage, run.stage = run.stage, None
+        if stage is None:
+            return
+        run.trace = stage.trace
+        if isinstance(error, HarnessError):
+            # Whoever it was that broke, the next test starts with a fresh implementation.
+            self.pool.discard(run.bridge)
+            return
+        try:
+            stage.close()
+        except HarnessError:
+            self.pool.discard(run.bridge)
+            if error is None:
+                raise
+        capabilities = frozenset(run.bridge.hello.capabilities)
+        context = invariants.Context(run.bridge.hello.role, run.bridge.mount, capabilities)
+        found = invariants.judge(stage.trace, context)
+        run.broken = [
+            Broken(invariant=each.invariant, rules=list(each.rules), sentence=each.sentence) for each in found
+        ]
+        run.witnessed = True
+
+    def pytest_bdd_before_step(self, request: pytest.FixtureRequest, step: Any, step_func: Any) -> None:
+        """Note the step; refuse an async one, which pytest-bdd would never await and call passed."""
+        run = request.node.stash.get(RUN, None)
+        if run is not None:
+            run.step = f"{step.keyword} {step.name} (line {step.line_number})"
+        function = inspect.unwrap(step_func)
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise HarnessError(
+                f"the step {step.name!r} is an async function, which is never awaited and would pass",
+                f"make {function.__qualname__} a plain function; stage.do runs a coroutine",
+            )
+
+    # --- judging them -------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Turn the end of a phase into a verdict, before any other plugin sees the report."""
+        report = yield
+        run = item.stash.get(RUN, None)
+        error = call.excinfo.value if call.excinfo is not None else None
+        if run is None or (error is None and call.when != "call"):
+            return report
+        judged = judge(
+            run.task,
+            self.plan,
+            error,
+            run.broken if call.when == "call" else [],
+            step=run.step if error is not None else "",
+            duration=call.duration,
+            witnessed=run.witnessed,
+        )
+        self._write(report, run, judged, error)
+        return report
+
+    def _write(self, report: pytest.TestReport, run: Run, judged: Judged, error: BaseException | None) -> None:
+        outcome = TABLE[judged.outcome].outcome
+        report.user_properties = [
+            *report.user_properties,
+            ("rule", judged.rule),
+            ("verdict", str(judged.outcome)),
+            (JUDGED, msgspec.json.encode(judged).decode()),
+        ]
+        if run.trace is not None and (outcome != "passed" or self.record):
+            setattr(report, TRACE, trace_text(run.trace))
+        if outcome == "passed":
+            report.outcome, report.longrepr = "passed", None
+        elif judged.outcome in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
+            file, _, line = run.task.where.rpartition(":")
+            report.outcome, report.longrepr = "skipped", (file, int(line or 0), f"{judged.outcome}: {judged.message}")
+        else:
+            stderr = stderr_of(run.driver) if run.driver is not None else ""
+            report.longrepr = block.representation(run.task, judged, error, run.trace, stderr)
+            report.outcome = "failed"
+            if outcome == "xfailed" and run.task.deviation is not None:
+                report.outcome = "skipped"
+                report.wasxfail = run.task.deviation.reason
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Leave no adapter behind, and hand what they wrote to the controller."""
+        self.pool.close()
+        output = getattr(self.config, "workeroutput", None)
+        if output is not None:
+            output["bridge_conformance_stderr"] = {label: "".join(parts) for label, parts in self.pool.stderr.items()}
+
+    def pytest_unconfigure(self) -> None:
+        """The same when the session never finished."""
+        self.pool.close()
+
+
+def trace_text(trace: Trace) -> str:
+    """The trace in its file form, one event a line."""
+    return "".join(f"{msgspec.json.encode(event).decode()}\n" for event in trace.events)
+
+
+def _label(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("bridge") if callspec is not None else None
+
+
+def _miscount(module: str, made: list[str], wanted: list[str]) -> str:
+    missing = sorted(set(wanted) - set(made))
+    extra = sorted(set(made) - set(wanted))
+    parts = [f"{module} made {len(made)} tests, and the catalogue has {len(wanted)} for it."]
+    parts += [f"missing: {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}"] if missing else []
+    parts += [f"not known: {', '.join(extra[:5])}{' …' if len(extra) > 5 else ''}"] if extra else []
+    parts.append(
+        "Mend: an ini of this folder may hide tests (python_functions); `bridge-conformance run` uses its own."
+    )
+    return "\n".join(parts)
