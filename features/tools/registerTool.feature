@@ -259,7 +259,7 @@ Feature: registerTool
       Then the tool "print_label" runs with {"copies": 7}
       And the log keeps {"amount": "seven"} as the arguments of call "1"
 
-    @rule:registerTool.edits-of-prepare-arguments-never-reach-the-log @on:bridge
+    @rule:registerTool.edits-of-prepare-arguments-never-reach-the-log
     Scenario: What a preparation edits in place is not in the log
       Given a package "parcels" with the tool "print_label" and
         """
@@ -268,15 +268,6 @@ Feature: registerTool
       When the model calls "print_label" with {"copies": 7}
       Then the tool "print_label" runs with {"copies": 7, "tray": "upper"}
       And the log keeps {"copies": 7} as the arguments of call "1"
-
-    @rule:registerTool.edits-of-prepare-arguments-never-reach-the-log @on:pi
-    Scenario: On Pi what a preparation edits in place is in the log
-      Given a package "parcels" with the tool "print_label" and
-        """
-        prepare: {ops: [{op: set, path: [tray], value: upper}]}
-        """
-      When the model calls "print_label" with {"copies": 7}
-      Then the log keeps {"copies": 7, "tray": "upper"} as the arguments of call "1"
 
     @rule:registerTool.unknown-properties-are-kept
     Scenario: An argument that the schema does not know reaches the tool

@@ -1,0 +1,211 @@
+Feature: unregisterTool
+  A package takes back exactly the tool it registered, and nobody else's. Pi itself has no such method: a package looks
+  for it, and believes nothing but the answer true.
+
+  Background:
+    Given a package "parcels" with the tool "manage"
+    And package "parcels" registers the tool "print_label"
+
+  @rule:unregisterTool.the-own-tool-goes
+  Scenario: A package takes its tool back
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls "manage"
+    Then unregisterTool returned true
+    And request 1 lists "print_label"
+    And request 2 does not list "print_label"
+
+  @rule:unregisterTool.gone-from-the-packages-lists
+  Scenario Outline: A tool that was taken back is not in <list>
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls <list> with []
+    When the model calls "manage"
+    Then <list> returned a list with "manage"
+    And <list> returned a list without "print_label"
+
+    Examples:
+      | list           |
+      | getActiveTools |
+      | getAllTools    |
+
+  @rule:unregisterTool.a-call-afterwards-is-unknown
+  Scenario: A tool that was taken back cannot be called
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    And the model first calls "manage"
+    When the model calls "print_label"
+    Then the tool "print_label" does not run
+    And call "2" fails and says "print_label"
+
+  @rule:unregisterTool.the-packages-other-tools-stay
+  Scenario: The package's other tools stay
+    Given package "parcels" registers the tool "weigh"
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    And the model first calls "manage"
+    When the model calls "weigh"
+    Then request 2 lists "manage"
+    And request 2 lists "weigh"
+    And call "2" succeeds
+
+  @rule:unregisterTool.a-native-tool-stays
+  Scenario: A native tool is not a package's to take
+    Given a native tool "disk_reader"
+    And the tool "manage" calls unregisterTool with ["disk_reader"]
+    And the model first calls "manage"
+    When the model calls "disk_reader"
+    Then unregisterTool returned false
+    And request 2 lists "disk_reader"
+    And call "2" succeeds
+
+  @rule:unregisterTool.another-packages-tool-stays
+  Scenario: Another package's tool is not a package's to take
+    Given a package "letters" with the tool "seal_letter"
+    And the tool "manage" calls unregisterTool with ["seal_letter"]
+    And the model first calls "manage"
+    When the model calls "seal_letter"
+    Then unregisterTool returned false
+    And request 2 lists "seal_letter"
+    And call "2" succeeds
+
+  @rule:unregisterTool.an-unknown-name-is-false
+  Scenario Outline: The name "<name>" is nobody's
+    Given the tool "manage" calls unregisterTool with ["<name>"]
+    When the model calls "manage"
+    Then unregisterTool returned false
+    And request 2 lists "print_label"
+
+    Examples:
+      | name          |
+      | print_labels  |
+      | Print_Label   |
+      | toString      |
+
+  @rule:unregisterTool.an-unknown-name-is-false @case:space
+  Scenario: A space makes another name
+    Given the tool "manage" calls unregisterTool with [" print_label"]
+    When the model calls "manage"
+    Then unregisterTool returned false
+    And request 2 lists "print_label"
+
+  @rule:unregisterTool.a-second-call-is-false
+  Scenario: A tool can be taken back once
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls "manage"
+    Then unregisterTool returned false
+    And request 2 does not list "print_label"
+
+  @rule:unregisterTool.a-refused-registration-was-never-there
+  Scenario: What the host refused to register cannot be taken back
+    Given the host's reserved transport tool "run_code"
+    And package "parcels" registers the tool "run_code"
+    And the tool "manage" calls unregisterTool with ["run_code"]
+    When the model calls "manage"
+    Then unregisterTool returned false
+    And request 2 lists "print_label"
+
+  @rule:unregisterTool.a-doubled-name-belongs-to-one
+  Scenario: The package that came second with a name cannot take it back
+    Given a package "letters" with the tool "print_label"
+    And package "letters" registers the tool "seal_letter"
+    And the tool "seal_letter" calls unregisterTool with ["print_label"]
+    When the model calls "seal_letter"
+    Then unregisterTool returned false
+    And request 2 lists "print_label"
+
+  @rule:unregisterTool.the-running-call-finishes @case:itself
+  Scenario: A tool that takes itself back still answers
+    Given the tool "print_label" does
+      """
+      acts: [{do: pi, call: unregisterTool, args: [print_label]}]
+      returns: {content: [{type: text, text: the last label}], details: {}}
+      """
+    When the model calls "print_label"
+    Then call "1" succeeds with "the last label"
+    And request 2 does not list "print_label"
+
+  @rule:unregisterTool.the-running-call-finishes @case:by-a-handler
+  Scenario: A tool that is taken back while it runs still answers
+    Given the tool "print_label" does
+      """
+      acts: [{do: update, update: {content: [], details: {}}}, {do: hold, kinds: [api.return]}]
+      returns: {content: [{type: text, text: the last label}], details: {}}
+      """
+    And package "parcels" calls unregisterTool with ["print_label"] in tool_execution_update
+    When the model calls "print_label"
+    Then unregisterTool returned true
+    And call "1" succeeds with "the last label"
+
+  @rule:unregisterTool.a-later-call-of-the-batch-is-unknown
+  Scenario: A later call of the batch finds the tool gone
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls in one message
+      | tool        |
+      | manage      |
+      | print_label |
+    Then the tool "print_label" does not run
+    And call "2" fails
+
+  @rule:unregisterTool.registering-again-is-a-fresh-entry @case:shown
+  Scenario: A tool that comes back is shown as it is now
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints in colour", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+    When the model calls "manage"
+    Then request 2 shows "print_label" with
+      """
+      description: prints in colour
+      parameters: {type: object, properties: {copies: {type: number}}}
+      """
+
+  @rule:unregisterTool.registering-again-is-a-fresh-entry @case:run
+  Scenario: A tool that comes back runs as it is now
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls registerTool with [{"name": "print_label", "label": "print", "tag": "new", "description": "prints in colour", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+    And the tool "print_label" does
+      """
+      tag: new
+      returns: {content: [{type: text, text: in colour}], details: {}}
+      """
+    And the model first calls "manage"
+    When the model calls "print_label" with {"copies": "2"}
+    Then the tool "print_label" runs with {"copies": 2}
+    And call "2" succeeds with "in colour"
+
+  @rule:unregisterTool.what-was-shadowed-comes-back
+  Scenario: The native tool of that name answers again
+    Given a native tool "shared_printer"
+    And the native tool "shared_printer" answers "the native one"
+    And package "parcels" registers the tool "shared_printer"
+    And the tool "manage" calls unregisterTool with ["shared_printer"]
+    And the model first calls "manage"
+    When the model calls "shared_printer"
+    Then request 2 lists "shared_printer"
+    And call "2" succeeds with "the native one"
+
+  @rule:unregisterTool.both-of-two-registrations-go
+  Scenario: A tool that was registered twice is taken back once
+    Given package "parcels" registers the tool "print_label"
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls "manage"
+    Then unregisterTool returned true
+    And request 2 does not list "print_label"
+
+  @rule:unregisterTool.works-while-loading
+  Scenario: A tool that is taken back while loading is never there
+    Given package "parcels" calls unregisterTool with ["print_label"] while loading
+    When the model calls "manage"
+    Then request 1 does not list "print_label"
+    And request 1 lists "manage"
+
+  @rule:unregisterTool.odd-values-are-false
+  Scenario Outline: <value> is no tool's name
+    Given the tool "manage" calls unregisterTool with [<value>]
+    When the model calls "manage"
+    Then unregisterTool returned false
+    And request 2 lists "print_label"
+
+    Examples:
+      | value                  |
+      | null                   |
+      | {"$": "undefined"}     |
+      | 7                      |
+      | {"name": "print_label"} |
+      | ["print_label"]        |
