@@ -1,0 +1,1 @@
+"""Commands that belong to no other part of the suite."""
