@@ -101,6 +101,7 @@ class ResultPatches:
         shown = await self._contents.to_pi(patched, call.pictures)
         result = {**outcome.result, "content": shown}
         if turns_error:
+            self.details_lost(call, outcome)
             kept = {key: decision[key] for key in ("additionalContexts",) if key in decision}
             return Outcome(result, True), {"kind": "block", "feedback": patched, **kept}
         if decision.get("kind") == "block":
@@ -115,6 +116,14 @@ class ResultPatches:
             f"{who} changed the details of a result of {call.name!r} in tool_result: "
             "the host keeps those the tool gave",
         )
+
+    def details_lost(self, call: Call, outcome: Outcome) -> None:
+        """Report that an error has no details, where the result that became it had any."""
+        if as_object(outcome.result.get("details")):
+            self._notices.warn_once(
+                ("details of an error", call.name),
+                f"the details of a result of {call.name!r} are not kept: it became an error, and the host's have none",
+            )
 
     def recovery_ignored(self, call: Call, package: str) -> None:
         """Report that an error stays one."""
