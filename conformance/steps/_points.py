@@ -28,7 +28,10 @@ _POINTS: list[tuple[re.Pattern[str], _Find]] = [
         re.compile(r'the end of the body of call "([^"]*)"'),
         lambda trace, m: _exit_of(trace, trace.first("tool.enter", "native.enter", call_id=m[1])),
     ),
-    (re.compile(r'the abort of call "([^"]*)"'), lambda trace, m: trace.first("tool.aborted", call_id=m[1])),
+    (
+        re.compile(r'the abort of call "([^"]*)"'),
+        lambda trace, m: _same_invocation(trace, trace.first("tool.enter", call_id=m[1]), "tool.aborted"),
+    ),
     (re.compile(r'the durable call "([^"]*)"'), lambda trace, m: trace.first("log.call", call_id=m[1])),
     (re.compile(r'the durable result of call "([^"]*)"'), lambda trace, m: trace.first("log.result", call_id=m[1])),
     (
@@ -60,6 +63,8 @@ def _handler(trace: Trace, kind: str, found: re.Match[str]) -> Event | None:
 
 
 def _exit_of(trace: Trace, enter: Event | None) -> Event | None:
-    if enter is None:
-        return None
-    return trace.first("handler.exit", "tool.exit", "native.exit", invocation=enter["invocation"])
+    return _same_invocation(trace, enter, "handler.exit", "tool.exit", "native.exit")
+
+
+def _same_invocation(trace: Trace, enter: Event | None, *kinds: str) -> Event | None:
+    return trace.first(*kinds, invocation=enter["invocation"]) if enter is not None else None
