@@ -84,6 +84,7 @@ class Plan:
     native_bodies: dict[str, list[NativeBehaviour]] = field(default_factory=dict)
     cwd: str | None = None
     call_count: int = 0
+    signals: dict[str, str] = field(default_factory=dict)
 
     def package(self, name: str) -> PackagePlan:
         """Return the plan of a package, adding it in load order at its first mention."""

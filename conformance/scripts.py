@@ -28,13 +28,15 @@ class Act(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="do"):
 class CallPi(Act, frozen=True, omit_defaults=True, tag="pi"):
     """Call ``pi.<call>``; of the invocation's own package, or from another ``package``'s instance for the agent.
 
-    ``outside`` makes the call outside the invocation's context, on the same instance.
+    ``outside`` makes the call outside the invocation's context, on the same instance; ``times`` makes it so many times
+    at once.
     """
 
     call: str
     args: list[Any] = []
     package: str | None = None
     outside: bool = False
+    times: int = 1
 
 
 class CallCtx(Act, frozen=True, omit_defaults=True, tag="ctx"):

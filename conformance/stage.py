@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,6 +30,7 @@ from conformance.drivers.protocol import (
     PiCall,
     PolicySet,
     SignalAbort,
+    SignalCreate,
     StageClose,
     StageOpen,
     ToolUpdate,
@@ -75,6 +79,8 @@ class Stage:
         self._open = False
         self._agents: list[str] = []
         self._loaded: list[str] = []
+        self._children: set[int] = set()
+        self._aborts: list[asyncio.Future[Any]] = []
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
@@ -104,12 +110,41 @@ class Stage:
                     cwd=plan.cwd,
                 )
             )
+            self._prepare_signals()
         for package in list(self.plan.packages.values()):
             if not package.late and package.name not in self._loaded:
                 self.load(package.name)
         if agents and not self._agents:
             for agent in self.plan.agents or [MAIN]:
                 self.create_agent(agent)
+
+    def _prepare_signals(self) -> None:
+        """Make the plan's signals; abort them at once, or when the trace tells of a first child."""
+        self._children = self.children()
+        for signal, when in self.plan.signals.items():
+            self.ask(SignalCreate(signal=signal))
+            if when == "already":
+                self.ask(SignalAbort(signal=signal))
+            else:
+                self.trace.watchers.append(partial(self._abort_at_spawn, signal))
+
+    def _abort_at_spawn(self, signal: str, event: Event) -> None:
+        if event.kind == "spawn" and signal in self.plan.signals:
+            del self.plan.signals[signal]
+            self._aborts.append(asyncio.ensure_future(self.driver.request(SignalAbort(signal=signal))))
+
+    def children(self) -> set[int]:
+        """Return the ids of the implementation's direct children, as the operating system lists them."""
+        pid = getattr(self.driver, "pid", None) or os.getpid()
+        try:
+            lists = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+        except OSError:
+            return set()
+        return {int(child) for text in lists for child in text.split()}
+
+    def new_children(self) -> list[int]:
+        """Return the direct children that were not there when the stage opened."""
+        return sorted(self.children() - self._children)
 
     def close(self) -> None:
         """Close the host, however far it got; leftovers of the loop are a harness error."""
@@ -201,8 +236,9 @@ class Stage:
                 if act.outside or act.package
                 else {"invocation": invocation}
             )
-            outcome = await request(PiCall(call=act.call, args=act.args, **place))
-            self.outcomes.append((act.call, outcome))
+            call = PiCall(call=act.call, args=act.args, **place)
+            outcomes = await asyncio.gather(*(request(call) for _ in range(act.times)))
+            self.outcomes.extend((act.call, outcome) for outcome in outcomes)
         elif isinstance(act, CallCtx):
             self.outcomes.append(
                 (act.call, await request(CtxCall(invocation=invocation, call=act.call, args=act.args)))

@@ -46,7 +46,7 @@ def phrase(text: str) -> parsers.StepParser:
     return _Phrase(text, re.compile(pattern), converters)
 
 
-class _Phrase(parsers.StepParser):  # type: ignore[misc]
+class _Phrase(parsers.StepParser):
     """A compiled phrase, with a converter for each field that is not a text."""
 
     def __init__(self, name: str, pattern: re.Pattern[str], converters: dict[str, Callable[[str], Any]]) -> None:

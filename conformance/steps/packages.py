@@ -39,7 +39,7 @@ def _executes(stage: Stage, tool: str, reply: Reply, acts: list[AnyAct] | None =
     stage.plan.owner_of(tool).executes(tool, Behaviour(Match(), acts or [], reply))
 
 
-def _body_act(stage: Stage, tool: str, act: AnyAct) -> None:
+def add_to_body(stage: Stage, tool: str, act: AnyAct) -> None:
     """Add an act to the tool's last behaviour, so that several such steps happen in one body."""
     owner = stage.plan.owner_of(tool)
     known = owner.executing.setdefault((tool, ""), [])
@@ -104,17 +104,17 @@ def tool_does(stage: Stage, tool: str, docstring: str) -> None:
 
 @given(phrase('the tool "{tool}" calls {call:method} with {args:json}'))
 def tool_calls(stage: Stage, tool: str, call: str, args: list[Any]) -> None:
-    _body_act(stage, tool, CallPi(call=call, args=args))
+    add_to_body(stage, tool, CallPi(call=call, args=args))
 
 
 @given(phrase('the tool "{tool}" sends the update "{text}"'))
 def tool_updates(stage: Stage, tool: str, text: str) -> None:
-    _body_act(stage, tool, Update(update=text_result(text)))
+    add_to_body(stage, tool, Update(update=text_result(text)))
 
 
 @given(phrase('the user cancels while the tool "{tool}" runs'))
 def cancel_in_body(stage: Stage, tool: str) -> None:
-    _body_act(stage, tool, Cancel())
+    add_to_body(stage, tool, Cancel())
 
 
 # --- how its handlers behave ------------------------------------------------------------------------------------------

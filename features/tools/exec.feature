@@ -1,0 +1,255 @@
+Feature: exec
+  A package runs a program through the host's subprocess provider.
+
+  Background:
+    Given a package "runner" with the tool "run"
+
+  @rule:exec.streams-and-exit-code
+  Scenario: Both streams and an exit code
+    Given the tool "run" calls exec with ["sh", ["-c", "echo out; echo err >&2; exit 3"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "out\n", "stderr": "err\n", "code": 3, "killed": false}
+
+  @rule:exec.no-shell @case:arguments
+  Scenario: Arguments a shell would read
+    Given the tool "run" calls exec with ["echo", ["$HOME", "*", "a;b", "`id`"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "$HOME * a;b `id`\n", "code": 0}
+
+  @rule:exec.no-shell @case:command
+  Scenario: A command line as the command
+    Given the tool "run" calls exec with ["echo hello"]
+    When the model calls "run"
+    Then exec resolved without success
+
+  @rule:exec.cwd-is-respected
+  Scenario: A working folder
+    Given the tool "run" calls exec with ["pwd", [], {"cwd": "/"}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "/\n", "code": 0}
+
+  @rule:exec.a-missing-program-resolves
+  Scenario: A program that is not there
+    Given the tool "run" calls exec with ["no-such-program-anywhere", []]
+    When the model calls "run"
+    Then exec resolved without success
+    And exec resolved with {"killed": false}
+
+  @rule:exec.a-failed-start-says-why @on:bridge
+  Scenario: The reason
+    Given the tool "run" calls exec with ["no-such-program-anywhere", []]
+    When the model calls "run"
+    Then exec resolved and its stderr says something
+
+  @rule:exec.a-failed-start-says-why @on:pi
+  Scenario: On Pi there is none
+    Given the tool "run" calls exec with ["no-such-program-anywhere", []]
+    When the model calls "run"
+    Then exec resolved with {"stderr": ""}
+
+  @rule:exec.a-missing-folder-resolves
+  Scenario: A folder that is not there
+    Given the tool "run" calls exec with ["true", [], {"cwd": "/no/such/folder"}]
+    When the model calls "run"
+    Then exec resolved without success
+
+  @rule:exec.a-timeout-kills
+  Scenario: A timeout
+    Given the tool "run" calls exec with ["sh", ["-c", "echo part; exec sleep 20"], {"timeout": 300}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "part\n", "killed": true}
+
+  @rule:exec.an-abort-kills
+  Scenario: A signal
+    Given the signal "stop" is aborted once a child has started
+    And the tool "run" calls exec with ["sh", ["-c", "exec sleep 20"], {"signal": {"$": "signal", "id": "stop"}}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
+
+  @rule:exec.an-aborted-signal-kills
+  Scenario: A signal aborted before
+    Given the signal "stop" is aborted already
+    And the tool "run" calls exec with ["sleep", ["20"], {"signal": {"$": "signal", "id": "stop"}}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
+
+  @rule:exec.a-child-that-ignores-term-is-killed @on:bridge @slow
+  Scenario: A child that ignores TERM
+    Given the tool "run" calls exec with ["sh", ["-c", "trap '' TERM; while :; do sleep 0.231; done"], {"timeout": 200}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
+    And no process whose command holds "sleep 0.231" is left
+
+  @rule:exec.a-child-that-ignores-term-is-killed @on:pi
+  Scenario: On Pi it is waited for
+    Given the tool "run" calls exec with ["sh", ["-c", "trap '' TERM; sleep 1.231; echo survived"], {"timeout": 200}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true, "stdout": "survived\n"}
+
+  @rule:exec.the-whole-group-goes @on:bridge
+  Scenario: A child of the child
+    Given the tool "run" calls exec with ["sh", ["-c", "echo part; sleep 41.732; echo after"], {"timeout": 300}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "part\n", "killed": true}
+    And no process whose command holds "sleep 41.732" is left
+
+  @rule:exec.the-whole-group-goes @on:pi
+  Scenario: On Pi a child of the child lives on
+    Given the tool "run" calls exec with ["sh", ["-c", "echo part; sleep 2.732; echo after"], {"timeout": 300}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
+    And a process whose command holds "sleep 2.732" is left
+
+  @rule:exec.own-signal-is-not-killed
+  Scenario: A child that ends itself
+    Given the tool "run" calls exec with ["sh", ["-c", "kill -9 $$"]]
+    When the model calls "run"
+    Then exec resolved with {"killed": false}
+
+  @rule:exec.stdin-is-closed
+  Scenario: A program that reads its input
+    Given the tool "run" calls exec with ["cat", []]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "", "code": 0}
+
+  @rule:exec.each-stream-keeps-its-last-64-mib @on:bridge
+  Scenario Outline: As much as fits, and one byte more
+    Given the tool "run" calls exec with ["sh", ["-c", "printf <first>; head -c <rest> /dev/zero | tr '\\0' x"]]
+    When the model calls "run"
+    Then the stdout of exec is <kept> bytes long and begins with "<head>"
+
+    Examples:
+      | first | rest     | kept     | head |
+      | A     | 67108862 | 67108863 | Ax   |
+      | A     | 67108863 | 67108864 | Ax   |
+      | A     | 67108864 | 67108864 | xx   |
+      | AB    | 67108863 | 67108864 | Bx   |
+
+  @rule:exec.each-stream-keeps-its-last-64-mib @on:bridge @case:both
+  Scenario: Each stream has its own bound
+    Given the tool "run" calls exec with ["sh", ["-c", "printf A; head -c 40000000 /dev/zero | tr '\\0' x; (printf B; head -c 40000000 /dev/zero | tr '\\0' y) >&2"]]
+    When the model calls "run"
+    Then the stdout of exec is 40000001 bytes long and begins with "Ax"
+    And the stderr of exec is 40000001 bytes long and begins with "By"
+
+  @rule:exec.each-stream-keeps-its-last-64-mib @on:pi
+  Scenario: On Pi there is no bound
+    Given the tool "run" calls exec with ["sh", ["-c", "printf A; head -c 67108864 /dev/zero | tr '\\0' x"]]
+    When the model calls "run"
+    Then the stdout of exec is 67108865 bytes long and begins with "Ax"
+
+  @rule:exec.an-overflow-is-announced
+  Scenario: One byte too many
+    Given the tool "run" calls exec with ["sh", ["-c", "head -c 67108865 /dev/zero | tr '\\0' x"]]
+    When the model calls "run"
+    Then the overflow of exec is announced
+
+  @rule:exec.utf8-across-reads-is-whole @on:bridge
+  Scenario: A character in two writes
+    Given the tool "run" calls exec with ["sh", ["-c", "printf 'caf\\303'; sleep 0.2; printf '\\251'"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "café"}
+
+  @rule:exec.utf8-across-reads-is-whole @on:pi
+  Scenario: On Pi it is lost
+    Given the tool "run" calls exec with ["sh", ["-c", "printf 'caf\\303'; sleep 0.2; printf '\\251'"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "caf\ufffd\ufffd"}
+
+  @rule:exec.bytes-that-are-no-utf8
+  Scenario: Bytes of no encoding
+    Given the tool "run" calls exec with ["printf", ["\\377\\376ok a\\0b"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "\ufffd\ufffdok a\u0000b", "code": 0}
+
+  @rule:exec.plain-variables-reach-the-child
+  Scenario: The search path
+    Given the tool "run" calls exec with ["sh", ["-c", "test -n \"$PATH\" && echo there"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "there\n"}
+
+  @rule:exec.without-a-provider-nothing-runs
+  Scenario: A host without a subprocess service
+    Given the host's subprocess service is missing
+    And the tool "run" calls exec with ["echo", ["hello"]]
+    When the model calls "run"
+    Then exec failed with a reason
+    And nothing was started
+
+  @rule:exec.the-selected-provider-runs-it
+  Scenario: A provider that is not the local one
+    Given the host's subprocess service is scripted
+    And the provider answers {"stdout": "from afar\n", "stderr": "far\n", "exitCode": 4}
+    And the tool "run" calls exec with ["no-such-program-anywhere", ["one", "two"], {"cwd": "/"}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "from afar\n", "stderr": "far\n", "code": 4, "killed": false}
+    And the provider was asked for ["no-such-program-anywhere", "one", "two"]
+    And only the provider started anything
+
+  @rule:exec.the-provider-is-asked-for-64-mib
+  Scenario: What the provider is asked to keep
+    Given the host's subprocess service is scripted
+    And the tool "run" calls exec with ["any-program", []]
+    When the model calls "run"
+    Then the provider was asked to keep 67108864 bytes of each stream
+
+  @rule:exec.a-background-child-is-not-waited-for
+  Scenario: A background process that holds the output
+    Given the tool "run" calls exec with ["sh", ["-c", "(sleep 8; echo late) & echo now"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "now\n", "code": 0}
+
+  @rule:exec.late-output-is-kept
+  Scenario: Output just after the exit
+    Given the tool "run" calls exec with ["sh", ["-c", "(sleep 0.05; echo late) & echo now"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "now\nlate\n"}
+
+  @rule:exec.no-timeout-below-one
+  Scenario Outline: A timeout that is none
+    Given the tool "run" calls exec with ["sh", ["-c", "sleep 0.2; echo done"], {"timeout": <timeout>}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "done\n", "code": 0, "killed": false}
+
+    Examples:
+      | timeout      |
+      | 0            |
+      | -5           |
+      | {"$": "NaN"} |
+
+  @rule:exec.odd-arguments-harm-nobody
+  Scenario Outline: An odd command
+    Given the tool "run" calls exec with <arguments>
+    When the model calls "run"
+    Then exec failed or resolved without success
+    And call "1" succeeds
+
+    Examples:
+      | arguments                |
+      | ["", []]                 |
+      | ["echo", ["a\u0000b"]]   |
+
+  @rule:exec.a-relative-program @on:bridge
+  Scenario: A relative path
+    Given the tool "run" calls exec with ["./true", [], {"cwd": "/bin"}]
+    When the model calls "run"
+    Then exec resolved without success
+
+  @rule:exec.a-relative-program @on:pi
+  Scenario: On Pi it runs
+    Given the tool "run" calls exec with ["./true", [], {"cwd": "/bin"}]
+    When the model calls "run"
+    Then exec resolved with {"code": 0}
+
+  @rule:exec.many-at-once
+  Scenario: Two hundred at once
+    Given the tool "run" makes 200 calls of exec at once with ["sh", ["-c", "echo $$"]]
+    When the model calls "run"
+    Then every exec resolved with {"code": 0, "killed": false}
+    And no two exec answers share their stdout
+
+  @rule:exec.works-while-loading
+  Scenario: While the factory runs
+    Given package "eager" calls exec with ["echo", ["early"]] while loading
+    When the user says "hello"
+    Then exec, called while loading, answered
