@@ -103,6 +103,8 @@ class Bridge:
         self.prompts = self.prompts_type()
         self.exec = self.exec_type(lambda: host.subprocess)
         self._starting: dict[Agent, asyncio.Task[None]] = {}
+        self._opening: set[Agent] = set()
+        """Agents whose turn has begun and has not been told to packages."""
         self._disposers: list[Disposer] = []
 
     def attach(self) -> None:
@@ -240,6 +242,7 @@ class Bridge:
             for instance in [each for each in installed.instances if each.agent is agent]:
                 installed.instances.remove(instance)
                 self.retire(instance)
+        self._opening.discard(agent)
         self.registrations.agent_ended(agent)
         self.active_tools.forget(agent)
         self.votes.forget(agent)
@@ -256,7 +259,9 @@ class Bridge:
         agent = self.host.agents.get(session.id)
         if agent is None:
             return
-        if event.type == "tool/call":
+        if event.type == "turn/start":
+            self._opening.add(agent)
+        elif event.type == "tool/call":
             self.events.start(self.calls.open(agent, event))
         elif event.type == "tool/result":
             call = self.calls.close(agent, event)
@@ -357,13 +362,17 @@ class Bridge:
     async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
         """Let packages have their say about the tools of this request before its prompt is made."""
         agent = context.agent
-        starting = agent in self._starting
+        listed = self.host.tools.catalogue(agent.scope)
         await self.ready(agent)
-        changed = self.active_tools.fulfil_intents(agent) or starting
+        self.active_tools.fulfil_intents(agent)
+        if agent in self._opening:
+            self._opening.discard(agent)
+            await self.dispatch.tell(agent, {"type": "before_agent_start"}, context.signal)
         assembly = await following()
-        if changed:
+        catalogue = self.host.tools.catalogue(agent.scope)
+        if catalogue != listed:
             # The host took the catalogue before anybody was asked.
-            assembly.tools = self.host.tools.catalogue(agent.scope)
+            assembly.tools = catalogue
         assembly.sections += self.prompts.sections(self.active_of(agent))
         return assembly
 

@@ -52,7 +52,7 @@ class Notes:
         elif event.type == "turn/start":
             self.send("turn.start", agent, turn=data["turn"])
         elif event.type == "turn/end":
-            self.send("turn.end", agent, turn=data["turn"], reason=encode(data["reason"]))
+            self.send("turn.end", agent, turn=data["turn"], reason=data["reason"]["kind"])
         elif event.type == "step/start":
             self.send("step.start", agent, turn=data["turn"], step=data["step"])
         elif event.type == "step/end":

@@ -26,6 +26,7 @@ from conformance.drivers.protocol import (
 )
 from conformance.drivers.reference._stage import OpenStage
 from reference_bridge.bridge.bridge import Bridge, Mount
+from reference_bridge.bridge.packages import current_agent
 from reference_bridge.host import Host
 
 T = TypeVar("T")
@@ -96,6 +97,9 @@ class ReferenceBackend:
 
     async def _in(self, context: contextvars.Context, work: Coroutine[Any, Any, T]) -> T:
         """Do ``work`` where the suite wants it done: inside a handler or tool, or outside of all of them."""
+        if context is self._outside and current_agent() is None:
+            # In one process the suite's own steps come from outside of everything anyway.
+            return await work
         return await asyncio.get_running_loop().create_task(work, context=context.copy())
 
     async def _open(self, message: StageOpen) -> Nothing:
@@ -127,7 +131,7 @@ def _mount(name: str | None) -> Mount:
         return MOUNTS[0]
     if name not in MOUNTS:
         raise HarnessError(f"the reference has no mount {name!r}", f"choose one of {', '.join(MOUNTS)}")
-    return name  # type: ignore[return-value]
+    return name
 
 
 def make_backend(
