@@ -1,7 +1,10 @@
 // A tiny adapter on the shared library: no program behind it, its `pi` only remembers. For tests of the library.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Unsupported } from "../../conformance/adapters/lib/connection.mjs";
 import { serve } from "../../conformance/adapters/lib/serve.mjs";
 import { outcomeOf } from "../../conformance/adapters/lib/outcome.mjs";
+
+const place = new AsyncLocalStorage();
 
 /** A `pi` that keeps tools and handlers, and never calls one by itself. */
 function rememberingPi() {
@@ -10,6 +13,7 @@ function rememberingPi() {
   const pi = {
     registerTool: (tool) => void tools.set(tool.name, tool),
     on: (event, handler) => void handlers.push({ event, handler }),
+    where: () => place.getStore() ?? "nowhere",
     later: (value) => Promise.resolve(value),
     print: (text) => process.stdout.write(`${text}\n`),
     warn: (text) => console.warn(text),
@@ -39,7 +43,7 @@ await serve({
         for (const { event, handler } of handlers) if (event === dispatch.type) await handler(dispatch, {});
         return dispatch;
       };
-      return outcomeOf(run === undefined ? each : execute, stage.signals);
+      return outcomeOf(run === undefined ? () => place.run(dispatch.place, each) : execute, stage.signals);
     },
     "agent.settle": ({ stage }, { agent }) => stage.invocations.quiet(agent),
   },
