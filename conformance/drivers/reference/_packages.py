@@ -172,10 +172,11 @@ class Packages:
 
     def _execute(self, running: Running, spec: ToolSpec) -> Callable[..., Any]:
         async def execute(
-            call_id: Any, params: Any, signal: AbortSignal, on_update: Callable[..., Any], ctx: Context
+            call_id: Any, params: Any, signal: Any, on_update: Callable[..., Any], ctx: Context
         ) -> Any:
             invocation = self._invocations.open(ctx.agent_id, running.pi, ctx, on_update)
-            signal.add_listener(lambda: self._notes.send("tool.aborted", ctx.agent_id, invocation=invocation.id))
+            if isinstance(signal, AbortSignal):
+                signal.add_listener(lambda: self._notes.send("tool.aborted", ctx.agent_id, invocation=invocation.id))
             message = PackageExecute(
                 package=running.package,
                 instance=running.id,
@@ -185,8 +186,8 @@ class Packages:
                 invocation=invocation.id,
                 tag=spec.tag,
                 agent=ctx.agent_id,
-                aborted=signal.aborted,
-                extras={"signal": "AbortSignal", "onUpdate": "function", "ctx": "object"},
+                aborted=signal.aborted if isinstance(signal, AbortSignal) else None,
+                extras={"signal": _type_name(signal), "onUpdate": _type_name(on_update), "ctx": _type_name(ctx)},
             )
             exit_data = {"instance": running.id, "package": running.package, "tool": str(spec.name)}
             threw_data: dict[str, Any] = {}
@@ -288,3 +289,14 @@ def _spec(value: Any, kind: type[Any]) -> Any | None:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         return None
+
+
+def _type_name(value: Any) -> str:
+    """The name of a value's type as JavaScript code would ask for it."""
+    if value is None or value is UNDEFINED:
+        return "undefined" if value is UNDEFINED else "null"
+    if isinstance(value, AbortSignal):
+        return "AbortSignal"
+    if isinstance(value, dict | list | Context):
+        return "array" if isinstance(value, list) else "object"
+    return "function" if callable(value) else type(value).__name__
