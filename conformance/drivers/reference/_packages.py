@@ -171,9 +171,7 @@ class Packages:
         return prepare
 
     def _execute(self, running: Running, spec: ToolSpec) -> Callable[..., Any]:
-        async def execute(
-            call_id: Any, params: Any, signal: Any, on_update: Callable[..., Any], ctx: Context
-        ) -> Any:
+        async def execute(call_id: Any, params: Any, signal: Any, on_update: Callable[..., Any], ctx: Context) -> Any:
             invocation = self._invocations.open(ctx.agent_id, running.pi, ctx, on_update)
             if isinstance(signal, AbortSignal):
                 signal.add_listener(lambda: self._notes.send("tool.aborted", ctx.agent_id, invocation=invocation.id))
