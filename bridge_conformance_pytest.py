@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--bridge-examples", type=int, metavar="N", help="random programs a property tries")
     add("--bridge-seed", type=int, metavar="N", help="seed of the random programs")
     add("--bridge-record", metavar="DIR", help="keep the trace of every item there, not only of failed ones")
+    add("--bridge-kills", action="store_true", help="ask of a mutant only the rules that say they kill it")
     add("--bridge-env", **many, metavar="NAME", help="environment variable that adapters may see; repeatable")
     parser.addini(DEFAULT, "bridge to judge when the suite's modules are named without --bridge", default="")
 

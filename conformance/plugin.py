@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pkgutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from conformance import steps
 from conformance._pytest import registries
 from conformance._pytest.bridges import Bridge, Pool, taken_over
 from conformance._pytest.controller import INPUT, Controller
@@ -20,12 +23,7 @@ from conformance.reporting import files
 from conformance.stage import Stage
 
 pytest_plugins = [
-    "conformance.steps.packages",
-    "conformance.steps.agents",
-    "conformance.steps.calls",
-    "conformance.steps.results",
-    "conformance.steps.listings",
-    "conformance.steps.operator",
+    f"{steps.__name__}.{found.name}" for found in pkgutil.iter_modules(steps.__path__) if not found.name.startswith("_")
 ]
 """Steps are plugins of their own, so that a user's feature files can use them too."""
 
@@ -46,9 +44,15 @@ def current_plan() -> Plan:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the rules, pass the gate, shake hands, and set up what this process is for."""
-    for name, line in (("pytest-bdd", "-p no:pytest-bdd"),):
-        if not config.pluginmanager.hasplugin(name):
-            raise pytest.UsageError(f"the suite needs the plugin {name}. Mend: drop {line}, or install {name}.")
+    if sys.platform == "win32":
+        raise pytest.UsageError(
+            "the suite needs process groups and signals as Linux and macOS have them; use WSL here."
+        )
+    if not config.pluginmanager.hasplugin("pytest-bdd"):
+        raise pytest.UsageError(
+            "the suite needs the plugin pytest-bdd.\n"
+            "Mend: drop -p no:pytest-bdd, and PYTEST_DISABLE_PLUGIN_AUTOLOAD from the environment."
+        )
     is_worker = hasattr(config, "workerinput")
     try:
         plan = _plan(config, is_worker)
@@ -97,6 +101,7 @@ def _plan(config: pytest.Config, is_worker: bool) -> Plan:
         ),
         properties=known["properties"],
         invariants=known["invariants"],
+        whole=not config.getoption("--bridge-kills", False),
     )
 
 

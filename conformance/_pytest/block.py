@@ -51,7 +51,8 @@ def lines(
     if judged.step:
         yield f"  step:     {judged.step}"
     yield f"  verdict:  {judged.outcome}"
-    if judged.message:
+    values = [value for value in (judged.expected, judged.got) if isinstance(value, str)]
+    if judged.message and not (len(values) == 2 and all(value in judged.message for value in values)):
         yield from _labelled("why:", judged.message)
     for label, value in (("expected:", judged.expected), ("got:", judged.got)):
         if value is not UNSET:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -58,17 +59,6 @@ def taken_over(values: list[Any]) -> list[Bridge]:
     return msgspec.convert(values, list[Bridge])
 
 
-def check_labels(labels: Iterable[str]) -> None:
-    """Raise a usage error when two bridges go by one label."""
-    twice = [label for label, count in Counter(labels).items() if count > 1]
-    if twice:
-        label = twice[0]
-        raise pytest.UsageError(
-            f"two bridges are called {label!r}, and verdicts are told apart by that name.\n"
-            f"Mend: label them, as in --bridge=first={label} --bridge=second={label}"
-        )
-
-
 def shake_hands(label: str, driver: Driver) -> InitializeResult:
     """Start, hear who is there, and close again. Ends the run with exit status 3 where nobody is."""
 
@@ -81,7 +71,16 @@ def shake_hands(label: str, driver: Driver) -> InitializeResult:
     try:
         return asyncio.run(talk())
     except HarnessError as error:
-        pytest.exit(f"the bridge {label} cannot be used: {error}{said(driver)}", returncode=Exit.HARNESS_ERROR)
+        why = str(error)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error} ({place(error)})\n  mend: mend what makes it"
+    pytest.exit(f"the bridge {label} cannot be used: {why}{said(driver)}", returncode=Exit.HARNESS_ERROR)
+
+
+def place(error: BaseException) -> str:
+    """Where something was raised, as an editor understands it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "place unknown"
 
 
 def said(driver: Driver) -> str:

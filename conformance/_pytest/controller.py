@@ -13,7 +13,7 @@ from conformance._pytest.bridges import handed_over
 from conformance._pytest.judge import Judged
 from conformance._pytest.plan import Plan
 from conformance._pytest.tally import Tally
-from conformance._pytest.worker import JUDGED, SUITE, TRACE
+from conformance._pytest.worker import JUDGED, MODULES, SUITE, TRACE
 from conformance.reporting import files
 from conformance.reporting.model import Selection
 from conformance.verdicts import TABLE, Exit, Verdict, exit_status
@@ -80,7 +80,9 @@ class Controller:
             return None
         row = TABLE[Verdict(word)]
         category = "skipped" if row.outcome == "none" else row.outcome
-        return category, row.mark, word.upper()
+        # pytest's own words where something went wrong, since tools look for them; the message begins with ours.
+        loud = {"failed": "FAILED", "error": "ERROR"}.get(category)
+        return category, row.mark, loud or ("PASSED" if row.verdict is Verdict.PASS else word.upper())
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -96,6 +98,8 @@ class Controller:
     def _status(self, session: pytest.Session, exitstatus: int) -> Exit | None:
         if self.broken_collection:
             return Exit.WRONG_USE
+        if self.config.option.collectonly:
+            return None
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             return None
         if not self.tally.seen:
@@ -151,4 +155,7 @@ def _key(node: str) -> tuple[str, str]:
 
 
 def _in_suite(config: pytest.Config, node: str) -> bool:
-    return (config.rootpath / node.split("::")[0]).resolve().is_relative_to(SUITE)
+    """Whether a node id is the suite's; outside the root folder pytest shortens the path to the file's name."""
+    name = node.split("::")[0]
+    path = config.rootpath / name
+    return path.resolve().is_relative_to(SUITE) or (Path(name).name in MODULES and not path.exists())

@@ -15,6 +15,10 @@ from conformance.ledger import Deviation, Ledger, example_of
 from conformance.verdicts import Verdict
 
 
+MUTANT = "mutant:"
+"""How the specification of a mutant begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One test on one bridge.
@@ -89,8 +93,11 @@ def make_plan(
     properties: RuleIds | None = None,
     invariants: RuleIds | None = None,
     today: date | None = None,
+    whole: bool = True,
 ) -> Plan:
     """Join rules, bridges, ledgers and the user's choice.
+
+    ``whole`` false asks of a mutant only the rules that say they kill it.
 
     Raises :class:`~conformance.catalogue.UnknownNameError` for a selector that matches nothing.
     """
@@ -106,6 +113,9 @@ def make_plan(
         expected = expected_proofs(
             catalogue, features, bridge.hello.role, bridge.mount, capabilities=bridge.hello.capabilities, **registered
         )
+        if bridge.spec.startswith(MUTANT) and not whole:
+            name = bridge.spec.removeprefix(MUTANT).partition("?")[0]
+            expected = tuple(proof for proof in expected if name in catalogue.rule(proof.rule_id).kills)
         proofs[bridge.label] = expected
         ledger = ledgers.get(bridge.label)
         grouped: dict[str, list[Proof]] = {}

@@ -82,7 +82,7 @@ def _lists(bridge: BridgeReport) -> Iterator[str]:
     yield from _list(bridge, "a must is unproven", unproven)
     not_run = sum(rule.level == "must" and rule.verdict is Verdict.NOT_RUN for rule in bridge.rules)
     if not_run:
-        yield f"{bridge.label}: {not_run} musts were not run, so there is no statement on the whole"
+        yield f"{bridge.label}: {not_run} must{'' if not_run == 1 else 's'} not run"
 
 
 def _list(bridge: BridgeReport, words: str, rules: list[str]) -> Iterator[str]:

@@ -1,0 +1,195 @@
+"""The kill gate: every mutant is asked the rules that name it, in one pytest session, and must be caught by each."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from conformance.catalogue import Catalogue, load_catalogue
+from conformance.mutants.registry import Mutant, load_mutants
+
+WRONG = frozenset({"fail", "absent", "departs", "noted"})
+"""Verdicts that kill: the rule's answer was the wrong one, whatever the rule's level makes of that."""
+BLANKET_RULES, BLANKET_SURFACES = 20, 6
+"""How many rules, of how many surfaces, must catch a mutant that is wrong nearly everywhere."""
+
+
+@dataclass
+class Matrix:
+    """What the session said. ``verdicts`` holds a verdict for each mutant and rule that was asked."""
+
+    verdicts: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    messages: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def killed(self, mutant: Mutant, rule: str) -> bool:
+        """Whether the rule caught the mutant. A harness error never does."""
+        verdict = self.verdicts[mutant.name].get(rule, "not run")
+        return verdict in WRONG or (mutant.hangs and verdict == "inconclusive")
+
+
+def kills(catalogue: Catalogue) -> dict[str, list[str]]:
+    """Return, for each mutant that a rule names, the rules that name it."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for rule in catalogue.rules:
+        for name in rule.kills:
+            named[name].append(rule.id)
+    return named
+
+
+def read(report: Mapping[str, Any]) -> Matrix:
+    """Return what a report says of the bridges in it, by label."""
+    matrix = Matrix()
+    for bridge in report["bridges"]:
+        for rule in bridge["rules"]:
+            matrix.verdicts[bridge["label"]][rule["id"]] = rule["verdict"]
+            worst = next((proof for proof in rule["proofs"] if proof["verdict"] == rule["verdict"]), None)
+            if worst is not None:
+                matrix.messages[bridge["label"], rule["id"]] = worst.get("message", "")
+    return matrix
+
+
+def problems(mutants: Iterable[Mutant], catalogue: Catalogue, matrix: Matrix, full: bool) -> list[str]:
+    """Return what keeps the gate shut, a sentence each."""
+    named = kills(catalogue)
+    found = []
+    for mutant in mutants:
+        if mutant.blanket:
+            caught = [rule for rule in matrix.verdicts[mutant.name] if matrix.killed(mutant, rule)]
+            surfaces = {rule.partition(".")[0] for rule in caught}
+            if len(caught) < BLANKET_RULES or len(surfaces) < BLANKET_SURFACES:
+                found.append(
+                    f"{mutant.name}: caught by {len(caught)} rules of {len(surfaces)} surfaces, which is too few for a "
+                    f"defect that is everywhere ({BLANKET_RULES} of {BLANKET_SURFACES} are asked for)"
+                )
+            continue
+        for rule in named.get(mutant.name, ()):
+            verdict = matrix.verdicts[mutant.name].get(rule, "not run")
+            if not matrix.killed(mutant, rule):
+                why = matrix.messages.get((mutant.name, rule), "")
+                found.append(
+                    f"{mutant.name} survives {rule}: the verdict is {verdict}{f' ({why[:160]})' if why else ''}"
+                )
+        errors = [rule for rule, verdict in matrix.verdicts[mutant.name].items() if verdict == "harness error"]
+        if errors and full:
+            found.append(f"{mutant.name}: a harness error in {', '.join(errors)}")
+    return found
+
+
+def joins(mutants: Mapping[str, Mutant], catalogue: Catalogue) -> list[str]:
+    """Return what is wrong between the rules' ``kills`` and the mutants there are."""
+    named = kills(catalogue)
+    found = [
+        f"{name}: no mutant is called so, and {', '.join(rules)} names it"
+        for name, rules in named.items()
+        if name not in mutants
+    ]
+    found += [
+        f"{name}: no rule names it" for name, mutant in mutants.items() if name not in named and not mutant.blanket
+    ]
+    found += [
+        f"{rule.id}: a must that kills no mutant"
+        for rule in catalogue.rules
+        if rule.level == "must" and not rule.kills and rule.relation != "host"
+    ]
+    return found
+
+
+def main(argv: list[str]) -> int:
+    """Run the gate and return 0 when every mutant was caught by every rule that names it, else 1."""
+    parser = argparse.ArgumentParser(
+        prog="bridge-conformance mutants",
+        description="Prove that the proofs can fail: the reference with one defect at a time must be caught by each "
+        "rule that names the defect.",
+        epilog="Exit status: 0 all caught, 1 survivors or a rule that kills nothing, 3 the session broke.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants; may hold *")
+    parser.add_argument("--full", action="store_true", help="ask every rule of every mutant: which others fell?")
+    parser.add_argument("--list", action="store_true", help="print the mutants, their defect and their rules, and stop")
+    parser.add_argument("-n", type=int, default=2, metavar="N", help="processes (2; 0 for this one alone)")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the matrix as JSON there")
+    given = parser.parse_args(argv)
+    catalogue, mutants = load_catalogue(), load_mutants()
+    named = kills(catalogue)
+    chosen = [
+        mutant
+        for mutant in mutants.values()
+        if not given.names or any(fnmatchcase(mutant.name, pattern) for pattern in given.names)
+    ]
+    if given.list:
+        for mutant in chosen:
+            rules = ", ".join(named.get(mutant.name, ["many" if mutant.blanket else "none"]))
+            print(f"{mutant.name}\n  {mutant.defect}\n  killed by: {rules}")
+        return 0
+    started = time.monotonic()
+    asked = [mutant for mutant in chosen if given.full or mutant.blanket or mutant.name in named]
+    matrix = Matrix()
+    broke = False
+    for whole, group in ((given.full, [m for m in asked if not m.blanket]), (True, [m for m in asked if m.blanket])):
+        if group:
+            part = _session(group, whole, given.n)
+            broke = broke or part is None
+            if part is not None:
+                matrix.verdicts.update(part.verdicts)
+                matrix.messages.update(part.messages)
+    if broke:
+        print("the session of the mutants broke; what pytest printed says why", file=sys.stderr)
+        return 3
+    found = problems(asked, catalogue, matrix, given.full)
+    if not given.names:
+        found = joins(mutants, catalogue) + found
+    _print(asked, named, matrix, given.full)
+    if given.report:
+        given.report.write_text(json.dumps(matrix.verdicts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    pairs = sum(len(named.get(mutant.name, ())) for mutant in asked)
+    print(f"{len(asked)} mutants, {pairs} pairs of mutant and rule, {time.monotonic() - started:.0f} s")
+    for problem in found:
+        print(f"  {problem}")
+    print("every mutant is caught" if not found else f"{len(found)} problems")
+    return 1 if found else 0
+
+
+def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | None:
+    import pytest
+
+    with tempfile.TemporaryDirectory(prefix="bridge-conformance-mutants-") as folder:
+        from conformance.commands.run import INI
+
+        arguments = [f"-c{INI}", f"--rootdir={Path.cwd()}", "-p", "bridge_conformance_pytest", "-p", "no:cacheprovider"]
+        arguments += [
+            "--pyargs",
+            "conformance.suite",
+            f"--bridge-report={folder}",
+            "-qq",
+            "--no-header",
+            "--no-summary",
+        ]
+        arguments += ["--tb=no"] + ([] if whole else ["--bridge-kills"])
+        arguments += ["-n", str(processes), "--dist=loadfile"] if processes else []
+        arguments += [f"--bridge={mutant.name}=mutant:{mutant.name}" for mutant in mutants]
+        os.environ.pop("PYTEST_ADDOPTS", None)
+        status = int(pytest.main(arguments))
+        report = Path(folder) / "conformance.json"
+        if status in (2, 4) or not report.is_file():
+            return None
+        return read(json.loads(report.read_text(encoding="utf-8")))
+
+
+def _print(mutants: list[Mutant], named: Mapping[str, list[str]], matrix: Matrix, full: bool) -> None:
+    width = max((len(mutant.name) for mutant in mutants), default=0)
+    for mutant in mutants:
+        rules = named.get(mutant.name, [])
+        fell = [rule for rule in matrix.verdicts[mutant.name] if matrix.killed(mutant, rule)]
+        others = [rule for rule in fell if rule not in rules]
+        mark = "caught" if fell and all(rule in fell for rule in rules) else "SURVIVES"
+        line = f"{mutant.name:<{width}}  {mark}  by {len(fell)} of {len(matrix.verdicts[mutant.name])} rules asked"
+        print(line + (f"; also fell: {', '.join(others)}" if full and others else ""))
