@@ -19,11 +19,12 @@ Signals = Callable[[str], AbortSignal]
 
 
 class PackageError(Exception):
-    """An error a package throws."""
+    """An error a package throws; ``fields`` are what else it carries."""
 
-    def __init__(self, name: str, message: str) -> None:
+    def __init__(self, name: str, message: str, fields: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.name = name
+        self.fields = fields or {}
 
 
 class BigInt(int):
@@ -64,7 +65,8 @@ def _decode_tag(value: dict[str, Any], signals: Signals | None) -> Any:
     if tag == "function":
         return lambda *_: UNDEFINED
     if tag == "error":
-        return PackageError(value.get("name", "Error"), value.get("message", ""))
+        fields = {key: decode(each, signals) for key, each in value.items() if key not in ("$", "name", "message")}
+        return PackageError(value.get("name", "Error"), value.get("message", ""), fields)
     if tag == "repeat":
         return value["text"] * value["times"]
     if tag == "signal" and signals is not None:
