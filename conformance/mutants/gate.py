@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import sys
@@ -174,13 +176,16 @@ def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | Non
             "--no-summary",
         ]
         arguments += ["--tb=no"] + ([] if whole else ["--bridge-kills"])
-        arguments += ["-n", str(processes), "--dist=loadfile"] if processes else []
+        arguments += ["-n", str(processes)] if processes else []
         arguments += [f"--bridge={mutant.name}=mutant:{mutant.name}" for mutant in mutants]
         os.environ.pop("PYTEST_ADDOPTS", None)
-        status = int(pytest.main(arguments))
-        report = Path(folder) / "conformance.json"
-        if status in (2, 4) or not report.is_file():
-            return None
+        with io.StringIO() as said:
+            with contextlib.redirect_stdout(said):
+                status = int(pytest.main(arguments))
+            report = Path(folder) / "conformance.json"
+            if status in (2, 4) or not report.is_file():
+                print(said.getvalue(), file=sys.stderr)
+                return None
         return read(json.loads(report.read_text(encoding="utf-8")))
 
 

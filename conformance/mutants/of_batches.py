@@ -117,15 +117,13 @@ class FollowUpParkedAtTheStop(BatchVotes):
         return []
 
 
-class _ForgetsNoVote(BatchVotes):
-    def stops(self, agent: Agent, turn: int, step: int) -> bool:
-        _, votes = self._batches.get(agent, (None, []))
-        return bool(votes) and all(votes)
-
-
 @mutant()
-class StopSticks(_ForgetsNoVote):
-    """Goes on stopping: the votes of the last batch count for every later step."""
+class StopSticks(BatchVotes):
+    """Rejects every step after the first batch that stopped, whatever the user says."""
+
+    async def enter(self, pre_step: PreStep, following: Next) -> Decision:
+        self._stuck = getattr(self, "_stuck", False) or self.stops(pre_step.agent, pre_step.turn, pre_step.step - 1)
+        return {"kind": "reject"} if self._stuck else await self.pass_on(following)
 
 
 @mutant()
@@ -140,16 +138,17 @@ class VoteOutlivesItsBatch(BatchVotes):
 
 @mutant()
 class VoteOutlivesACancel(BatchVotes):
-    """Keeps the vote of a cancelled batch for the next prompt."""
+    """Keeps the vote of a cancelled batch, and rejects the next prompt for it."""
 
     def finalized(self, call: Call) -> None:
         super().finalized(call)
-        self._last = call.asked_to_stop
+        self._kept = call.asked_to_stop
 
-    def stops(self, agent: Agent, turn: int, step: int) -> bool:
-        stale = step == 0 and getattr(self, "_last", False)
-        self._last = False
-        return stale or super().stops(agent, turn, step)
+    async def enter(self, pre_step: PreStep, following: Next) -> Decision:
+        kept, self._kept = getattr(self, "_kept", False), False
+        if kept and not self.stops(pre_step.agent, pre_step.turn, pre_step.step - 1):
+            return {"kind": "reject"}
+        return await super().enter(pre_step, following)
 
 
 @mutant()
