@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,6 @@ from conformance.drivers.driver import HarnessError
 from conformance.ledger import Ledger, LedgerError, load_ledger
 from conformance.reporting import files
 from conformance.stage import Stage
-
-pytest_plugins = [
-    f"{steps.__name__}.{found.name}" for found in pkgutil.iter_modules(steps.__path__) if not found.name.startswith("_")
-]
-"""Steps are plugins of their own, so that a user's feature files can use them too."""
 
 PLAN = pytest.StashKey[Plan]()
 WORKER = pytest.StashKey[Worker]()
@@ -53,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "the suite needs the plugin pytest-bdd.\n"
             "Mend: drop -p no:pytest-bdd, and PYTEST_DISABLE_PLUGIN_AUTOLOAD from the environment."
         )
+    _load_steps(config)
     is_worker = hasattr(config, "workerinput")
     try:
         plan = _plan(config, is_worker)
@@ -61,14 +58,25 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[PLAN] = plan
     _plans.append(plan)
     pool = Pool(connections(config))
-    if not is_worker:
-        asked = config.getoption("--bridge-report")
-        controller = Controller(config, plan, files.folder(asked))
-        controller.tally.stderr = pool.stderr
-        config.pluginmanager.register(controller, "bridge_conformance_controller")
+    # The order matters: at the end of the session connections are closed before the report is written.
     worker = Worker(config, plan, pool)
     config.stash[WORKER] = worker
     config.pluginmanager.register(worker, "bridge_conformance_worker")
+    if not is_worker:
+        controller = Controller(config, plan, files.folder(config.getoption("--bridge-report")))
+        controller.tally.stderr = pool.stderr
+        config.pluginmanager.register(controller, "bridge_conformance_controller")
+
+
+def _load_steps(config: pytest.Config) -> None:
+    """Register the steps as plugins of their own, so that a user's feature files can use them too.
+
+    Not by ``pytest_plugins``: that comes after configuring, too late for the gate, and warns of modules that another
+    one has imported.
+    """
+    for found in pkgutil.iter_modules(steps.__path__, f"{steps.__name__}."):
+        if not found.name.rpartition(".")[2].startswith("_"):
+            config.pluginmanager.register(import_module(found.name), found.name)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -14,7 +14,6 @@ from conformance.catalogue.selection import select
 from conformance.ledger import Deviation, Ledger, example_of
 from conformance.verdicts import Verdict
 
-
 MUTANT = "mutant:"
 """How the specification of a mutant begins."""
 

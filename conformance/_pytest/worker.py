@@ -144,6 +144,11 @@ class Worker:
         except Exception as error:
             self._finish(run, error)
             raise
+        except BaseException:
+            # Interrupted in the middle of whatever it was: nothing more is asked of this implementation.
+            run.stage = None
+            self.pool.discard(run.bridge)
+            raise
         self._finish(run, None)
         if run.broken:
             first = run.broken[0]
@@ -232,7 +237,7 @@ class Worker:
                 report.outcome = "skipped"
                 report.wasxfail = run.task.deviation.reason
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Leave no adapter behind, and hand what they wrote to the controller."""
         self.pool.close()

@@ -1,0 +1,226 @@
+"""A private copy of the suite with a handful of rules of its own, to be broken in one place and run as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = "py:tests.fakes.tiny_bridge:TinyBridge"
+DEAF = "py:tests.fakes.tiny_bridge:DeafBridge"
+BARE = "py:tests.fakes.tiny_bridge:BareBridge"
+CLUMSY = "py:tests.fakes.tiny_bridge:ClumsyBridge"
+NOBODY = "py:tests.fakes.tiny_bridge:no_bridge"
+
+INDEX = """\
+version: 1
+documents:
+  tools: {title: A table, anchors: [tool_call-event, user_bash-event]}
+surfaces: [tools/tool_call.yaml, tools/user_bash.yaml]
+seams: []
+"""
+
+TOOL_CALL = """\
+surface: tool_call
+kind: event
+status: mapped
+summary: A package judges each call.
+carried_by: the tools/pre-execute waterfall
+source: {document: tools, anchor: tool_call-event}
+rules:
+  - id: tool_call.a-block-holds
+    level: must
+    relation: same
+    text: A blocked tool does not run.
+    needs: []
+    kills: []
+    evidence: [{on: pi 0.84.1, how: observed}]
+    since: 1
+  - id: tool_call.a-block-should-hold
+    level: should
+    relation: bridge
+    text: A blocked tool should not run.
+    needs: []
+    kills: []
+    evidence: [{on: dsh 0.1.0-rc.8, how: observed}]
+    since: 1
+  - id: tool_call.a-block-may-hold
+    level: may
+    relation: bridge
+    text: A blocked tool may not run.
+    needs: []
+    kills: []
+    evidence: [{on: dsh 0.1.0-rc.8, how: observed}]
+    since: 1
+  - id: tool_call.natives-keep-their-arguments
+    level: must
+    relation: differs
+    text: A native tool never runs with changed arguments.
+    on_pi: It runs with them.
+    because: The log is written before.
+    needs: [native-tools]
+    kills: []
+    evidence: [{on: pi 0.84.1, how: observed}]
+    since: 1
+"""
+
+USER_BASH = """\
+surface: user_bash
+kind: event
+status: mapped
+summary: It never fires.
+carried_by: no mechanism of the host
+source: {document: tools, anchor: user_bash-event}
+rules:
+  - id: user_bash.never-fires
+    level: must
+    relation: bridge
+    text: It never fires.
+    needs: []
+    kills: []
+    evidence: [{on: dsh 0.1.0-rc.8, how: observed}]
+    since: 1
+"""
+
+BLOCK = """\
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "closed"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+"""
+
+TOOL_CALL_FEATURE = f"""\
+Feature: tool_call
+
+  @rule:tool_call.a-block-holds
+  Scenario: it must
+{BLOCK}
+  @rule:tool_call.a-block-holds @case:twice
+  Scenario: it must, twice
+{BLOCK}
+  @rule:tool_call.a-block-should-hold
+  Scenario: it should
+{BLOCK}
+  @rule:tool_call.a-block-may-hold
+  Scenario: it may
+{BLOCK}
+  @rule:tool_call.natives-keep-their-arguments @on:bridge
+  Scenario: on a bridge
+    Given a native tool "cleaner"
+    And package "rewriter" changes the argument "path" of "cleaner" to "/tmp"
+    When the model calls "cleaner" with {{"path": "/home"}}
+    Then the tool "cleaner" does not run
+
+  @rule:tool_call.natives-keep-their-arguments @on:pi
+  Scenario: on Pi
+    Given a native tool "cleaner"
+    When the model calls "cleaner" with {{"path": "/home"}}
+    Then the tool "cleaner" runs with {{"path": "/tmp"}}
+"""
+
+USER_BASH_FEATURE = """\
+Feature: user_bash
+
+  Background:
+    Given a package "history" with the tool "recall"
+    And package "history" listens to user_bash
+
+  @rule:user_bash.never-fires
+  Scenario Outline: a prompt
+    When the user says "<prompt>"
+    Then package "history" never sees user_bash
+
+    Examples:
+      | prompt |
+      | !ls    |
+      | !!ls   |
+"""
+
+TESTS = 7
+"""How many tests a bridge of the role ``bridge`` gets."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended, and all it printed."""
+
+    status: int
+    out: str
+    folder: Path
+
+    @property
+    def report(self) -> Any:
+        """The report it wrote."""
+        return json.loads((self.folder / "reports" / "conformance.json").read_text(encoding="utf-8"))
+
+    def verdicts(self, label: str) -> dict[str, str]:
+        """Rule ids and verdicts on one bridge."""
+        bridge = next(bridge for bridge in self.report["bridges"] if bridge["label"] == label)
+        return {rule["id"]: rule["verdict"] for rule in bridge["rules"]}
+
+
+class SmallCheckout:
+    """The folder; ``run`` calls pytest in it, ``command`` the program."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+        shutil.copytree(ROOT / "conformance", folder / "conformance", ignore=ignored)
+        shutil.copytree(ROOT / "reference_bridge", folder / "reference_bridge", ignore=ignored)
+        shutil.copytree(ROOT / "tests" / "fakes", folder / "tests" / "fakes", ignore=ignored)
+        shutil.copytree(ROOT / "spec" / "schema", folder / "spec" / "schema")
+        for name in ("pyproject.toml", "bridge_conformance_pytest.py", "conftest.py"):
+            shutil.copy(ROOT / name, folder / name)
+        self.write("spec/index.yaml", INDEX)
+        self.write("spec/tools/tool_call.yaml", TOOL_CALL)
+        self.write("spec/tools/user_bash.yaml", USER_BASH)
+        self.write("features/tools/tool_call.feature", TOOL_CALL_FEATURE)
+        self.write("features/tools/user_bash.feature", USER_BASH_FEATURE)
+        # The invariants speak of rules of the real spec.
+        self.append("conformance/invariants.py", "\nINVARIANTS.clear()\n")
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file, and return its path."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def append(self, name: str, text: str) -> None:
+        """Add to a file."""
+        self.write(name, (self.folder / name).read_text(encoding="utf-8") + text)
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Change a file in one place."""
+        text = (self.folder / name).read_text(encoding="utf-8")
+        assert old in text
+        self.write(name, text.replace(old, new))
+
+    def run(self, *arguments: str, cwd: Path | None = None) -> Ran:
+        """Call pytest in the folder."""
+        return self.python("-m", "pytest", "-p", "bridge_conformance_pytest", *arguments, cwd=cwd)
+
+    def command(self, *arguments: str, cwd: Path | None = None) -> Ran:
+        """Call ``bridge-conformance``."""
+        return self.python("-m", "conformance.cli", *arguments, cwd=cwd)
+
+    def python(self, *arguments: str, cwd: Path | None = None) -> Ran:
+        """Call Python with this copy of the suite before any installed one."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "CI"))}
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=cwd or self.folder,
+            env={**kept, "PYTHONPATH": str(self.folder), "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout + done.stderr, cwd or self.folder)
