@@ -31,7 +31,7 @@ class PiSpec(Protocol):
 
     @property
     def mount(self) -> str | None:
-        """The mount asked for; Pi has none and refuses any."""
+        """The mount asked for; Pi has none."""
         ...
 
 
@@ -43,13 +43,18 @@ def versions() -> list[str]:
 def make_driver(spec: PiSpec) -> StdioDriver:
     """Return a driver of the real Pi, after installing that version if it is not cached.
 
-    Raises ``HarnessError`` for a version that is not pinned, and when Node or the packages are not to be had.
+    Raises ``HarnessError`` for a version that is not pinned, for a mount, and when Node or the packages are not to be
+    had.
     """
     version = spec.version or DEFAULT
     if version not in versions():
         raise HarnessError(f"pi@{version} is not pinned", f"name one of: {', '.join(versions())}")
+    if spec.mount is not None:
+        raise HarnessError(
+            f"Pi has no mount {spec.mount!r}", "leave ?mount= out: packages are always Pi's own extensions"
+        )
     source = ADAPTER if version == DEFAULT else ADAPTER / "versions" / version
     node = find_node()
     root = install(PinnedSet("pi", version, source), npm=node.npm)
     argv = [str(node.program), str(ADAPTER / "adapter.mjs"), "--root", str(root)]
-    return StdioDriver(spec.label, argv, mount=spec.mount)
+    return StdioDriver(spec.label, argv)
