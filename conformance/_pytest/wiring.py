@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conformance._pytest.bridges import Bridge, Connect, shake_hands
-from conformance.drivers.driver import Driver
-from conformance.drivers.specs import SpecError, make_driver, parse, parse_all
+from conformance.drivers.driver import Driver, HarnessError
+from conformance.drivers.specs import BridgeSpec, SpecError, make_driver, parse, parse_all
+from conformance.verdicts import Exit
 
 
 def meet(config: pytest.Config) -> list[Bridge]:
@@ -14,14 +15,20 @@ def meet(config: pytest.Config) -> list[Bridge]:
     folder = config.invocation_params.dir
     try:
         specs = parse_all(config.getoption("--bridge"), folder)
-        bridges = []
-        for spec in specs:
-            hello = shake_hands(spec.label, make_driver(spec, config.getoption("--bridge-env")))
-            mount = spec.mount or (hello.mounts[0] if hello.mounts else None)
-            bridges.append(Bridge(spec.label, spec.text, hello, mount))
-        return bridges
+        return [_met(spec, make_driver(spec, config.getoption("--bridge-env"))) for spec in specs]
     except SpecError as error:
         raise pytest.UsageError(str(error)) from None
+    except HarnessError as error:
+        pytest.exit(str(error), returncode=Exit.HARNESS_ERROR)
+
+
+def _met(spec: BridgeSpec, driver: Driver) -> Bridge:
+    hello = shake_hands(spec.label, driver)
+    if spec.mount is not None and hello.mounts and spec.mount not in hello.mounts:
+        raise pytest.UsageError(
+            f"{spec.label} has no mount called {spec.mount!r}. Mend: name one of {', '.join(hello.mounts)}."
+        )
+    return Bridge(spec.label, spec.text, hello, spec.mount or (hello.mounts[0] if hello.mounts else None))
 
 
 def connections(config: pytest.Config) -> Connect:

@@ -43,7 +43,7 @@ class InProcessDriver:
 
     def __init__(self, label: str, factory: BackendFactory, mount: str | None = None, suite_version: str = "") -> None:
         self.label = label
-        self._factory = factory
+        self.factory = factory
         self._mount = mount
         self._suite_version = suite_version
         self._peer: Peer | None = None
@@ -52,7 +52,7 @@ class InProcessDriver:
 
     async def start(self) -> InitializeResult:
         """Make the backend and shake hands."""
-        self._backend = self._factory(self)
+        self._backend = self.factory(self)
         answer = await self.request(Initialize(protocol=PROTOCOL_VERSION, suite=self._suite_version, mount=self._mount))
         assert isinstance(answer, InitializeResult)
         return answer
