@@ -105,6 +105,14 @@ Feature: registerTool
       Then the tool "print_label" does not run
       And call "1" fails and says "printing is off after hours"
 
+    @rule:registerTool.a-denial-of-the-host-holds @case:behind-the-bridge
+    Scenario: A denial holds where the bridge is asked first
+      Given a package "parcels" with the tool "print_label"
+      And the host, after the bridge, denies "print_label" with the reason "printing is off after hours"
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "printing is off after hours"
+
     @rule:registerTool.a-denial-of-the-host-holds @case:guard
     Scenario: A package's tool that a guard of the host denies does not run
       Given a package "parcels" with the tool "print_label"
@@ -130,6 +138,24 @@ Feature: registerTool
       When the model calls "print_label"
       Then the tool "print_label" runs 1 times
       And call "1" succeeds
+
+    @rule:registerTool.a-question-of-the-host-is-asked @case:allowed-behind-the-bridge
+    Scenario: A question is asked where the bridge is asked first
+      Given the host's approval service is allowed-once
+      And a package "parcels" with the tool "print_label"
+      And the host, after the bridge, asks "print_label" with the reason "printing costs money"
+      When the model calls "print_label"
+      Then the tool "print_label" runs 1 times
+      And call "1" succeeds
+
+    @rule:registerTool.a-question-of-the-host-is-asked @case:refused-behind-the-bridge
+    Scenario: The user's no counts where the bridge is asked first
+      Given the host's approval service is rejected
+      And a package "parcels" with the tool "print_label"
+      And the host, after the bridge, asks "print_label" with the reason "printing costs money"
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails
 
     @rule:registerTool.a-question-of-the-host-is-asked @case:refused
     Scenario Outline: A package's tool that the user does not allow does not run
@@ -376,6 +402,31 @@ Feature: registerTool
         | first  | press | sort   |
         | second | sort  | press  |
         | twice  | press | press  |
+
+    @rule:registerTool.parallel-tools-overlap
+    Scenario: Two parallel tools run at the same time
+      Given a package "parcels" with the tool "sort" and
+        """
+        executionMode: parallel
+        """
+      And package "parcels" registers the tool "stack" with
+        """
+        executionMode: parallel
+        """
+      And the tool "sort" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      When the model calls in one message
+        | tool  |
+        | sort  |
+        | stack |
+      Then this order holds
+        """
+        the body of call "1"
+        the body of call "2"
+        the end of the body of call "1"
+        """
 
     @rule:registerTool.a-batch-of-unmarked-tools-ends
     Scenario: Two tools that wait for each other a while both end
@@ -624,6 +675,21 @@ Feature: registerTool
         | päckchen/druck |
         | constructor    |
         | __proto__      |
+
+    @rule:registerTool.only-visible-tools-run
+    Scenario Outline: The name <name> is not that of print_label
+      Given a package "parcels" with the tool "print_label"
+      When the model calls "<name>"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "<name>"
+      And the model is asked 2 times
+
+      Examples:
+        | name         |
+        | Print_Label  |
+        | print-label  |
+        | print_labels |
+        | toString     |
 
     @rule:registerTool.an-empty-name
     Scenario: The empty text is a name
