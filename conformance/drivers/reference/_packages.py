@@ -133,7 +133,9 @@ class Packages:
             value = method(*self._arguments(running, call, args))
             if inspect.isawaitable(value):
                 value = await value
-            return returned(UNDEFINED if value is None else value)
+            outcome = returned(UNDEFINED if value is None else value)
+            spoil(value)
+            return outcome
         except Exception as error:
             return threw(error)
 
@@ -298,3 +300,12 @@ def _type_name(value: Any) -> str:
     if isinstance(value, dict | list | Context):
         return "array" if isinstance(value, list) else "object"
     return "function" if callable(value) else type(value).__name__
+
+
+def spoil(value: Any) -> None:
+    """Change what a method returned, as a careless package does: a list that is not the caller's own shows it later."""
+    if isinstance(value, list):
+        for row in value:
+            if isinstance(row, dict):
+                row["description"] = "spoiled by its reader"
+        value.append("spoiled by its reader")

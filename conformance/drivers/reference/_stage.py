@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.drivers.backend import Suite
-from conformance.drivers.driver import HarnessError, Unsupported
+from conformance.drivers.driver import HarnessError
 from conformance.drivers.protocol import (
     AgentCancel,
     AgentCreate,
@@ -21,6 +21,10 @@ from conformance.drivers.protocol import (
     AgentSettle,
     AgentSteer,
     CtxCall,
+    HostCall,
+    HostDispose,
+    HostListen,
+    HostNext,
     Message,
     NativeRegister,
     NativeUnregister,
@@ -40,6 +44,7 @@ from conformance.drivers.protocol import (
 from conformance.drivers.reference._invocations import Invocation, Invocations
 from conformance.drivers.reference._operator import Natives, Policies, SuiteModel
 from conformance.drivers.reference._packages import Packages, Running
+from conformance.drivers.reference._seams import Seams
 from conformance.drivers.reference._services import Services
 from conformance.drivers.reference._trace import Notes
 from conformance.drivers.reference._values import decode, returned, threw
@@ -73,6 +78,7 @@ class OpenStage:
         self.services.attach(self.host)
         self.natives = Natives(suite, self.notes, self.invocations, self.host)
         self.policies = Policies(self.notes, self.host)
+        self.seams = Seams(suite, self.invocations, numbers, self.host, self.natives)
         self.packages = Packages(suite, self.notes, self.invocations, numbers, self._signal)
         self.bridge = bridge_type(self.host, mount)
         for native in message.natives:
@@ -104,7 +110,7 @@ class OpenStage:
         """Answer one message of the suite."""
         handler = _ANSWERS.get(type(message))
         if handler is None:
-            raise Unsupported("host-seams", f"the reference has no {message.method}")
+            raise HarnessError(f"the reference has no answer to {message.method}", "ask it while no stage is open")
         answer: Record = await handler(self, message)
         return answer
 
@@ -212,6 +218,20 @@ class OpenStage:
         self._signals[message.signal].abort(message.reason)
         return Nothing()
 
+    # --- the host's own seams -----------------------------------------------------------------------------------------
+
+    async def _host_call(self, message: HostCall) -> Outcome:
+        return await self.seams.call(message)
+
+    async def _host_listen(self, message: HostListen) -> Outcome:
+        return await self.seams.listen(message)
+
+    async def _host_next(self, message: HostNext) -> Outcome:
+        return await self.seams.next(message.invocation)
+
+    async def _host_dispose(self, message: HostDispose) -> Outcome:
+        return await self.seams.dispose(message.handle)
+
     # --- looking things up --------------------------------------------------------------------------------------------
 
     async def _attempt(self, work: Any) -> Outcome:
@@ -286,4 +306,8 @@ _ANSWERS: dict[type[Message], Callable[[OpenStage, Any], Any]] = {
     PolicySet: OpenStage._policy,
     SignalCreate: OpenStage._signal_create,
     SignalAbort: OpenStage._signal_abort,
+    HostCall: OpenStage._host_call,
+    HostListen: OpenStage._host_listen,
+    HostNext: OpenStage._host_next,
+    HostDispose: OpenStage._host_dispose,
 }

@@ -54,6 +54,7 @@ CAPABILITIES = (
     "durable-log",
     "notices",
     "ctx",
+    "host-seams",
 )
 """What the reference can do under every mount."""
 
