@@ -10,16 +10,18 @@ const place = new AsyncLocalStorage();
 function rememberingPi() {
   const tools = new Map();
   const handlers = [];
+  const kept = [{ description: "mine" }];
   const pi = {
     registerTool: (tool) => void tools.set(tool.name, tool),
     on: (event, handler) => void handlers.push({ event, handler }),
     where: () => place.getStore() ?? "nowhere",
     later: (value) => Promise.resolve(value),
+    list: () => kept,
     print: (text) => process.stdout.write(`${text}\n`),
     warn: (text) => console.warn(text),
     crash: () => void Promise.reject(new Error("nobody caught this")),
   };
-  return { pi, tools, handlers };
+  return { pi, tools, handlers, kept };
 }
 
 await serve({
@@ -36,11 +38,11 @@ await serve({
       throw new Error("this adapter is broken");
     },
     // A prompt's text is JSON: which events to dispatch one after another, or which tool to run.
-    "agent.prompt": ({ stage, tools, handlers }, { text }) => {
+    "agent.prompt": ({ stage, tools, handlers, kept }, { text }) => {
       const { dispatch, run } = JSON.parse(text);
       const execute = () => tools.get(run.tool).execute("c1", run.args, undefined, () => {}, {});
       const each = async () => {
-        for (const { event, handler } of handlers) if (event === dispatch.type) await handler(dispatch, {});
+        for (const { event, handler } of handlers) if (event === dispatch.type) await handler(dispatch, { kept });
         return dispatch;
       };
       return outcomeOf(run === undefined ? () => place.run(dispatch.place, each) : execute, stage.signals);

@@ -306,6 +306,22 @@ def test_a_call_with_an_invocation_is_made_in_its_context() -> None:
     talk(body)
 
 
+def test_a_list_of_pi_is_spoiled_by_its_reader_and_a_list_of_the_context_is_not() -> None:
+    async def body(line: Line) -> None:
+        await opened(line, package={"handlers": [{"id": "h", "event": "e"}]})
+        params = {"agent": "main", "text": json.dumps({"dispatch": {"type": "e"}})}
+        line.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "agent.prompt", "params": params}))
+        invocation = (await line.next())["params"]["invocation"]
+        mine = {"result": {"returned": [{"description": "mine"}]}}
+        for _ in range(2):
+            assert mine.items() <= (await line.ask("ctx.call", invocation=invocation, call="kept")).items()
+        assert mine.items() <= (await line.ask("pi.call", instance=instance(line), call="list")).items()
+        spoiled = (await line.ask("pi.call", instance=instance(line), call="list"))["result"]["returned"]
+        assert spoiled == [{"description": "spoiled by its reader"}, "spoiled by its reader"]
+
+    talk(body)
+
+
 def test_settling_waits_for_what_comes_after_the_return() -> None:
     async def body(line: Line) -> None:
         late = {"op": "set", "path": ["nowhere", "a"], "value": 1, "at": "after-return"}

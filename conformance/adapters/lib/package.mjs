@@ -59,8 +59,16 @@ export class Packages {
     if (instance === undefined) throw new Error("pi.call names neither an instance nor an invocation of a package");
     const agent = record?.agent ?? instance.agent;
     const announce = this.#stage.trace.apiCall({ agent, instance: instance.id, invocation, call, args });
-    const make = () => this.#callPi(instance, call, args);
-    return outcomeOfPromise(() => (record === undefined ? make() : record.run(make)), this.#stage.signals, announce);
+    let value;
+    const make = () => {
+      value = this.#callPi(instance, call, args);
+      return value;
+    };
+    const heard = (outcome) => {
+      announce(outcome);
+      spoil(value);
+    };
+    return outcomeOfPromise(() => (record === undefined ? make() : record.run(make)), this.#stage.signals, heard);
   }
 
   #load(instance, calls, from) {
@@ -209,12 +217,26 @@ export class Packages {
     });
     const refused = (error) => {
       const { id, agent } = record;
-      trace.notice("adapter", "warn", `what came after the return of ${id} threw ${error?.message ?? error}`, { agent });
+      const text = `what came after the return of ${id} threw ${error?.message ?? error}`;
+      trace.notice("adapter", "warn", text, { agent });
     };
     void invocations.track(record.agent, late.catch(refused));
   }
 }
 
 const FIELDS = ["name", "label", "description", "parameters", "executionMode", "promptSnippet", "promptGuidelines"];
+
+/**
+ * Change a list that a `pi` method returned, as a careless package does: one that is not its caller's own shows it.
+ *
+ * Only what `pi` returned: what is read from a context or a host may be the program's live state.
+ */
+function spoil(value) {
+  if (!Array.isArray(value) || Object.isFrozen(value)) return;
+  for (const row of value) {
+    if (typeof row === "object" && row !== null && !Object.isFrozen(row)) row.description = "spoiled by its reader";
+  }
+  value.push("spoiled by its reader");
+}
 
 const isSpec = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
