@@ -178,8 +178,8 @@ def _property(steps: list[str]) -> str:
 def _content(stage: Stage, row: Mapping[str, Any]) -> None:
     """``result`` is a reply: ``returns``, ``throws`` or neither. ``answer`` may hold ``error`` (whether it is one),
     ``texts`` (those of the blocks, in order), ``says`` (texts that it contains), ``mentions`` (one of these words is in
-    it), ``pictures`` (how many) and ``logs`` (texts somewhere in the durable result). Whatever it holds, there is one
-    result, and the next request carries it.
+    it), ``pictures`` (how many), ``kinds`` (the blocks' types, in order) and ``logs`` (texts somewhere in the durable
+    result). Whatever it holds, there is one result, and the next request carries it.
     """
     if "services" in row:
         stage.plan.services = msgspec.convert(row["services"], Services)
@@ -223,6 +223,9 @@ def _check_content(holder: str, content: Any, answer: Mapping[str, Any]) -> None
         words = answer["mentions"]
         known = any(word in text.lower() for word in words)
         check(known, f"the result in {holder} mentions one of {show(words)}", f"it says {text!r}")
+    if "kinds" in answer:
+        kinds = [block.get("type") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        check(kinds == answer["kinds"], f"{holder} has the blocks {show(answer['kinds'])}", show(content))
     if "pictures" in answer:
         found = len(images_of(content))
         check(found == answer["pictures"], f"{holder} has {answer['pictures']} picture(s)", f"it has {found}")
