@@ -43,6 +43,7 @@ from reference_bridge.host import (
     PromptContext,
     Session,
     SessionEvent,
+    ToolDefinition,
     ToolResult,
     deny,
     error_message,
@@ -278,7 +279,8 @@ class Bridge:
         if verdict is not None:
             call.asked_to_stop = verdict.terminate
             return deny(verdict.reason)
-        return await self.guarded(call, following)
+        decision: Decision = await self.guarded(call, following)
+        return decision
 
     async def around_body(self, execution: Execution, following: Next) -> Any:
         """Note that the call is executed."""
@@ -312,13 +314,16 @@ class Bridge:
 
     def look_up(self, call: Call, execution: Execution) -> None:
         """Find out whose tool the agent sees under the name, and make the arguments that handlers are shown."""
-        scope = None if execution.agent is None else execution.agent.scope
-        definition = self.host.tools.get(execution.name, scope)
+        definition = self.visible(execution)
         call.known, call.tool = definition is not None, self.registrations.tool_of(definition)
         if call.tool is None:
             self.runs.copy(call, execution.arguments)
         else:
             self.runs.prepare(call, call.tool, execution.arguments)
+
+    def visible(self, execution: Execution) -> ToolDefinition | None:
+        """What the call runs, as its agent sees it now."""
+        return self.host.tools.get(execution.name, None if execution.agent is None else execution.agent.scope)
 
     async def run_tool(self, tool: PiTool, execution: Execution) -> Json:
         """The body of every package's tool."""
@@ -335,7 +340,7 @@ class Bridge:
         elif "content" in members:
             content = members["content"]
         elif "value" in members and not is_error:
-            definition = self.host.tools.get(execution.name, execution.agent and execution.agent.scope)
+            definition = self.visible(execution)
             content = definition.render(execution.arguments, members["value"]) if definition else content
         shown = await self.contents.to_pi(content, call.pictures)
         return Outcome({**self.own_members(call, result, is_error), "content": shown}, is_error)

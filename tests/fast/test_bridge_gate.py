@@ -39,7 +39,9 @@ async def test_any_truthy_block_blocks(stage: Bridged, block: Any) -> None:
     assert (await stage.one("t")).text == "Error: r"
 
 
-@pytest.mark.parametrize("answer", [{"block": 0}, {"block": ""}, {"reason": "r"}, {"block": UNDEFINED}, True, "block", []])
+@pytest.mark.parametrize(
+    "answer", [{"block": 0}, {"block": ""}, {"reason": "r"}, {"block": UNDEFINED}, True, "block", []]
+)
 @bridged()
 async def test_nothing_else_blocks(stage: Bridged, answer: Any) -> None:
     await stage.load("p", pi_tool("t"), tool_call=answering(answer))

@@ -122,7 +122,9 @@ async def test_a_tool_without_a_schema_is_listed_and_its_calls_fail(stage: Bridg
 async def test_a_schema_that_is_no_json_is_refused_and_the_catalogue_lives(stage: Bridged) -> None:
     cycle: dict[str, Any] = {"type": "object"}
     cycle["self"] = cycle
-    await stage.load("p", pi_tool("bad", parameters=cycle), pi_tool("fine", parameters={"type": "object", "a": UNDEFINED}))
+    await stage.load(
+        "p", pi_tool("bad", parameters=cycle), pi_tool("fine", parameters={"type": "object", "a": UNDEFINED})
+    )
     await stage.one("fine")
     assert stage.listed() == ["fine"]
     assert len(stage.notices) == 1

@@ -69,7 +69,9 @@ class Seams:
             raise HarnessError(f"the host has no {message.target}.{message.call}", "see the driver's table of seams")
         try:
             value = method(self.scope(message.scope), *(decode(arg) for arg in message.args))
-            return returned(await value if inspect.isawaitable(value) else value)
+            if inspect.isawaitable(value):
+                value = await value
+            return returned(UNDEFINED if value is None else value)
         except HarnessError:
             raise
         except Exception as error:
@@ -205,7 +207,7 @@ class Seams:
         )
         return plain(result)
 
-    # --- agents, their inbox and their log ------------------------------------------------------------------------------
+    # --- agents, their inbox and their log ----------------------------------------------------------------------------
 
     def _agents_list(self, scope: Scope | None) -> Any:
         return [agent.id for agent in self._host.agents]
@@ -213,18 +215,18 @@ class Seams:
     def _agent_status(self, scope: Scope | None) -> Any:
         return self._agent(scope).status
 
-    def _agent_followup(self, scope: Scope | None, text: str) -> Any:
-        return _nothing(self._agent(scope).followup(text))
+    def _agent_followup(self, scope: Scope | None, text: str) -> None:
+        self._agent(scope).followup(text)
 
-    def _agent_steer(self, scope: Scope | None, text: str) -> Any:
-        return _nothing(self._agent(scope).steer(text))
+    def _agent_steer(self, scope: Scope | None, text: str) -> None:
+        self._agent(scope).steer(text)
 
-    def _agent_inject(self, scope: Scope | None, text: str) -> Any:
-        return _nothing(self._agent(scope).inject(text))
+    def _agent_inject(self, scope: Scope | None, text: str) -> None:
+        self._agent(scope).inject(text)
 
-    def _agent_cancel(self, scope: Scope | None, cause: Any = None, options: Any = None) -> Any:
+    def _agent_cancel(self, scope: Scope | None, cause: Any = None, options: Any = None) -> None:
         keep = bool((options or {}).get("keepInbox"))
-        return _nothing(self._agent(scope).cancel(cause, keep_inbox=keep))
+        self._agent(scope).cancel(cause, keep_inbox=keep)
 
     def _inbox_nextTurn(self, scope: Scope | None) -> Any:  # noqa: N802
         return [_text(message) for message in self._agent(scope).inbox.next_turn]
@@ -242,22 +244,22 @@ class Seams:
         )
         return event.as_json()
 
-    # --- scopes and services --------------------------------------------------------------------------------------------
+    # --- scopes and services ------------------------------------------------------------------------------------------
 
     def _scopes_create(self, scope: Scope | None, name: str = "") -> Any:
         return self._handle(Scope(name, parent=scope))
 
-    def _scopes_bindParent(self, scope: Scope | None, parent: str) -> Any:  # noqa: N802
+    def _scopes_bindParent(self, scope: Scope | None, parent: str) -> None:  # noqa: N802
         if scope is None:
             raise HarnessError("the global scope has no parent", "name the scope to bind")
         above = self.scope(parent)
-        return _nothing(None if above is None else scope.bind_parent(above))
+        if above is not None:
+            scope.bind_parent(above)
 
-    def _approval_policy(self, scope: Scope | None, policy: Any) -> Any:
+    def _approval_policy(self, scope: Scope | None, policy: Any) -> None:
         if self._host.approval is None:
             raise HarnessError("this stage has no approval service", "open it with one")
         self._host.approval.policy = policy
-        return UNDEFINED
 
     async def _attachments_saveImage(self, scope: Scope | None, image: Any) -> Any:  # noqa: N802
         data = base64.b64decode(image["data"])
@@ -317,10 +319,6 @@ def _camel(name: str) -> str:
 
 def _text(message: Any) -> str:
     return "".join(block.get("text", "") for block in message["content"])
-
-
-def _nothing(value: object) -> Any:
-    return UNDEFINED
 
 
 async def _awaited(value: Any) -> Any:
