@@ -26,6 +26,7 @@ COMMANDS: dict[str, Command] = {
         "print a rule whole: its sentence, why it holds, what proves it", "conformance.commands.explain:main"
     ),
     "mutants": Command("prove that the proofs can fail: every named defect is caught", "conformance.mutants.gate:main"),
+    "bench": Command("measure what the suite itself costs", "conformance.commands.bench:main"),
     "serve": Command("serve an in-process bridge over standard input and output", "conformance.commands.serve:main"),
 }
 """Every command, in the order of the help. Modules are imported when their command is given."""
