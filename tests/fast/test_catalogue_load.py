@@ -325,10 +325,10 @@ def test_vector_rows_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("kind: coercion", "kind: coertion", "15: no kind of vectors is called `coertion`; did you mean coercion?. "
-         "Mend: write coercion, schema or content."),
+         "Mend: write coercion, schema, content or batch."),
         (", answer: {value: 7}", "", "17: `answer` is missing in the coercion row `a-number`. Mend: add it."),
         ("answer: {value: 7}", "answer: {}, anwser: {}", "17: `anwser` is not a field of coercion rows. "
-         "Mend: drop it, or write one of on or why."),
+         "Mend: drop it, or write one of on, prepare or why."),
         ("case: a-number", "case: A", '17: `case` is "A", which has not the right form. '
          "Mend: give the row a slug in lower case with hyphens, unique within the rule."),
         ("case: a-number", "case: a-number, on: pi", "17: the row `a-number` names a side, and demo.works has none "
