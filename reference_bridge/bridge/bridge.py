@@ -247,6 +247,7 @@ class Bridge:
         self.registrations.agent_ended(agent)
         self.active_tools.forget(agent)
         self.votes.forget(agent)
+        self.calls.drop(agent)
 
     async def settled(self, agent: Agent) -> None:
         """Wait until nothing that packages do for this agent is still going on beside its turns."""
@@ -367,17 +368,16 @@ class Bridge:
     async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
         """Let packages have their say about the tools of this request before its prompt is made."""
         agent = context.agent
-        listed = self.host.tools.catalogue(agent.scope)
+        listed = self.host.tools.view(agent.scope).visible
         await self.ready(agent)
         self.active_tools.fulfil_intents(agent)
         if agent in self._opening:
             self._opening.discard(agent)
             await self.dispatch.tell(agent, {"type": "before_agent_start"}, context.signal)
         assembly = await following()
-        catalogue = self.host.tools.catalogue(agent.scope)
-        if catalogue != listed:
+        if self.host.tools.view(agent.scope).visible != listed:
             # The host took the catalogue before anybody was asked.
-            assembly.tools = catalogue
+            assembly.tools = self.host.tools.catalogue(agent.scope)
         assembly.sections += self.prompts.sections(self.active_of(agent))
         return assembly
 

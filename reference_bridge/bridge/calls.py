@@ -96,6 +96,10 @@ class Calls:
         """Let go of a call that has left the pipeline."""
         self._running.pop(execution.token, None)
 
+    def drop(self, agent: Agent) -> None:
+        """Let go of the calls of an agent that is gone."""
+        self._logged = {place: call for place, call in self._logged.items() if call.agent is not agent}
+
     def open_calls(self, agent: Agent) -> Iterator[Call]:
         """The calls of `agent` that have no durable result yet."""
         return (call for call in self._logged.values() if call.agent is agent)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from reference_bridge.host.agents import Agents
 from reference_bridge.host.approval import ApprovalService, AskResolution
+from reference_bridge.host.attachments import AttachmentStore
 from reference_bridge.host.background import Background
 from reference_bridge.host.logger import Logger
 from reference_bridge.host.loop import Services
@@ -15,6 +16,7 @@ from reference_bridge.host.registry import Mode
 from reference_bridge.host.scopes import Disposer, Scope
 from reference_bridge.host.session import Store
 from reference_bridge.host.stores import MemoryStore
+from reference_bridge.host.subprocess import SubprocessRuntime
 from reference_bridge.host.tools import Tools
 from reference_bridge.host.waterfall import Events, Listener
 
@@ -28,6 +30,8 @@ class HostOptions:
     """What a host is made of. A service left out is simply not there, as on a real harness."""
 
     approval: ApprovalService | None = None
+    subprocess: SubprocessRuntime | None = None
+    attachments: AttachmentStore | None = None
     store: Callable[[str], Store] = _memory_store
     """Gives the store of a session by its id."""
     max_parallel_tool_calls: int = 10
@@ -78,6 +82,16 @@ class Host:
         """The approval service, if there is one."""
         return self.options.approval
 
+    @property
+    def subprocess(self) -> SubprocessRuntime | None:
+        """The provider of children, if there is one."""
+        return self.options.subprocess
+
+    @property
+    def attachments(self) -> AttachmentStore | None:
+        """The store of pictures, if there is one."""
+        return self.options.attachments
+
     def on(self, event: str, listener: Listener, *, scope: Scope | None = None, prepend: bool = False) -> Disposer:
         """Listen to `event`, everywhere or in one scope; new listeners are innermost unless `prepend`."""
         return self.events.on(event, listener, scope=scope, prepend=prepend)
@@ -91,6 +105,8 @@ class Host:
             for agent in self.agents:
                 await agent.dispose()
             await self.background.drain()
+            if self.subprocess is not None:
+                await self.subprocess.close()
         except asyncio.CancelledError:
             await self.background.cancel()
             raise

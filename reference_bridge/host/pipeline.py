@@ -9,6 +9,7 @@ wrapper, a post-execute listener — is final at once and skips everything up to
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -66,9 +67,12 @@ class Pipeline:
         """Whether this call may overlap its neighbours: only if the tool answers `True`, and nothing else."""
         try:
             tool = self._registry.resolve(request.name, request.target, nested=request.parent is not None)
-            return tool.is_concurrency_safe is not None and tool.is_concurrency_safe(request.arguments) is True
+            answer = tool.is_concurrency_safe is not None and tool.is_concurrency_safe(request.arguments)
         except Exception:
             return False
+        if inspect.iscoroutine(answer):
+            answer.close()
+        return answer is True
 
     async def prepare(self, request: CallRequest) -> Step:
         """Snapshot, policy, guards. No body has run yet."""

@@ -267,13 +267,13 @@ class OpenStage:
         return invocation
 
     def _running(self, message: PiCall) -> Running:
+        if message.instance in self.packages.known:
+            return self.packages.known[message.instance]
         if message.invocation is not None:
             pi = self._invocation(message.invocation).pi
             for running in self.packages.known.values():
                 if running.pi is pi:
                     return running
-        if message.instance in self.packages.known:
-            return self.packages.known[message.instance]
         raise HarnessError(
             f"pi.call names no instance of this stage: {message.instance!r}, {message.invocation!r}",
             "use an instance told of by instance.created, or the invocation of a package's handler or tool",
