@@ -170,7 +170,7 @@ def _entry_point(rounds: int) -> None:
         spent: dict[str, list[float]] = {"with": [], "without": []}
         loaded = 0
         for _ in range(rounds * 5):
-            for kind, extra in (("with", []), ("without", ["-p", "no:bridge_conformance"])):
+            for kind, extra in (("with", []), ("without", ["-p", "no:bridge_conformance_pytest"])):
                 done = subprocess.run([*base, *extra], capture_output=True, text=True, check=False)
                 figures = dict(
                     line.split() for line in done.stdout.splitlines() if line.startswith(("CPU ", "LOADED "))
