@@ -136,9 +136,8 @@ class Stage:
         """Trace every stage of every call as `stage#id`; outermost if called before other listeners are added."""
 
         def on_event(session: Any, event: SessionEvent) -> None:
-            call_id = event.data.get("callId") or (event.data.get("message") or {}).get("source", {}).get("callId")
-            if event.type.startswith("tool/"):
-                call_id = call_id or event.data.get("subCallId")
+            named = event.data if event.type != "tool/result" else event.data["message"]["source"]
+            call_id = named.get("callId") or named.get("subCallId") if event.type.startswith("tool/") else None
             self.note(event.type + (f"#{call_id}" if call_id else ""))
 
         async def pre(exec: Any, next: Any) -> Any:

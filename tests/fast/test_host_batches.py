@@ -120,6 +120,17 @@ async def test_an_exclusive_call_is_a_barrier_both_ways(stage: Stage) -> None:
     ]
 
 
+@staged()
+async def test_an_instant_body_settles_after_the_next_call_has_started(stage: Stage) -> None:
+    stage.observe()
+    stage.tool("p", is_concurrency_safe=safe)
+    await stage.turn(calls(*numbered("p", 1, 2, 3)), OK)
+    assert only(stage, "tool/") == [
+        *("tool/call#c1", "tool/call#c2", "tool/result#c1"),
+        *("tool/call#c3", "tool/result#c2", "tool/result#c3"),
+    ]
+
+
 @pytest.mark.parametrize(("options", "most"), [({}, 10), ({"max_parallel_tool_calls": 2}, 2)])
 def test_the_pool_has_so_many_places(options: dict[str, int], most: int) -> None:
     @staged(**options)
