@@ -43,6 +43,15 @@ def native_answers(stage: Stage, tool: str, text: str) -> None:
     stage.plan.native_bodies.setdefault(tool, []).append(NativeBehaviour(Match(), [], NativeAnswer(text=text)))
 
 
+@given(phrase('the native tool "{tool}" does'))
+def native_does(stage: Stage, tool: str, docstring: str) -> None:
+    """``when`` and ``acts`` as for a package's tool, beside the fields of the native's answer."""
+    fields = document(docstring)
+    answer = {key: value for key, value in fields.items() if key not in ("when", "acts")}
+    does = {"match": fields.get("when", {}), "acts": fields.get("acts", []), "answer": answer}
+    stage.plan.native_bodies.setdefault(tool, []).append(msgspec.convert(does, NativeBehaviour))
+
+
 @given(phrase('the host {answer:word} "{tool}" with the reason "{reason}"'))
 def host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
     policy = PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=POLICY_WORDS[answer], reason=reason)
@@ -53,6 +62,16 @@ def host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
 def inner_host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
     policy = PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=POLICY_WORDS[answer], reason=reason, place="after")
     stage.plan.policies.append(policy)
+
+
+@given(phrase('the host\'s {place:word} of "{tool}" throws "{message}"'))
+def host_throws(stage: Stage, place: str, tool: str, message: str) -> None:
+    """``guard``, or ``listener`` and ``inner-listener`` for one before and one after the bridge's own."""
+    answer: Any = "guard-throw" if place == "guard" else "throw"
+    where: Any = {"guard": "before", "listener": "before", "inner-listener": "after"}[place]
+    stage.plan.policies.append(
+        PolicySpec(id=f"{place} of {tool}", tools=[tool], answer=answer, reason=message, place=where)
+    )
 
 
 @given(phrase('the host watches the decision about "{tool}"'))

@@ -15,7 +15,7 @@ from conformance.plan import MAIN
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase, rows
 from conformance.steps._points import point
-from conformance.trace import Event, plain, text_of
+from conformance.trace import Event, images_of, plain, text_of
 from conformance.verdicts import Inconclusive, RuleFailed
 
 
@@ -166,6 +166,21 @@ def nowhere_in_log(stage: Stage, text: str) -> None:
         check(text not in json.dumps(event.data), f"{text!r} is nowhere in the durable log", f"it is in {event.kind}")
 
 
+@then(phrase('the result of call "{call}" holds {count:int} picture'))
+def result_holds_pictures(stage: Stage, call: str, count: int) -> None:
+    found = result(stage, call)["content"]
+    check(len(images_of(found)) == count, f'the result of call "{call}" holds {count} picture(s)', show(found))
+
+
+@then(phrase('request {number:int} shows the result of call "{call}" as the log keeps it'))
+def request_shows_result(stage: Stage, number: int, call: str) -> None:
+    catalogue(stage, number)
+    wanted = result(stage, call)["content"]
+    messages = stage.requests()[number - 1]["messages"]
+    found = [message.get("content") for message in messages if message.get("callId") == call]
+    check(len(found) == 1 and same(found[0], wanted), f"request {number} shows {show(wanted)}", show(found))
+
+
 # --- requests ---------------------------------------------------------------------------------------------------------
 
 
@@ -279,6 +294,20 @@ def sees_with(stage: Stage, package: str, event: str, call: str, value: Any) -> 
     )
 
 
+@then(phrase('package "{package}" sees {event:event} of call "{call}" with a text that contains "{text}"'))
+def sees_with_text(stage: Stage, package: str, event: str, call: str, text: str) -> None:
+    found = [text_of(entry["payload"].get("content")) for entry in seen(stage, package, event, call_id=call)]
+    check(any(text in each for each in found), f'package "{package}" sees a text with {text!r}', show(found))
+
+
+@then(phrase('package "{package}" sees {event:event} with {value:json}'))
+def sees_event_with(stage: Stage, package: str, event: str, value: Any) -> None:
+    found = [entry["payload"] for entry in seen(stage, package, event)]
+    check(
+        any(holds(each, value) for each in found), f'package "{package}" sees {event} with {show(value)}', show(found)
+    )
+
+
 @then(phrase('package "{package}" sees, in this order'))
 def sees_in_order(stage: Stage, package: str, datatable: list[list[str]]) -> None:
     wanted = [f'{row["event"]} of call "{row["call"]}"' for row in rows(datatable, "event", "call")]
@@ -286,6 +315,35 @@ def sees_in_order(stage: Stage, package: str, datatable: list[list[str]]) -> Non
         f'{entry["event"]} of call "{entry.call_id}"' for entry in stage.trace.of("handler.enter", package=package)
     ]
     check(found == wanted, " → ".join(wanted), " → ".join(found) or "nothing")
+
+
+@then(phrase('package "{package}" sees both start and end of call "{call}", or neither'))
+def sees_both_or_neither(stage: Stage, package: str, call: str) -> None:
+    starts, ends = (len(seen(stage, package, f"tool_execution_{side}", call_id=call)) for side in ("start", "end"))
+    expected = f'package "{package}" sees one start and one end of call "{call}", or neither'
+    check(starts == ends <= 1, expected, f"it saw {starts} start(s) and {ends} end(s)")
+
+
+@then(phrase('package "{package}" sees the updates {texts:json} of call "{call}"'))
+def sees_updates(stage: Stage, package: str, texts: list[str], call: str) -> None:
+    entries = seen(stage, package, "tool_execution_update", call_id=call)
+    partials = [entry["payload"].get("partialResult") for entry in entries]
+    found = [text_of(partial.get("content")) if isinstance(partial, dict) else partial for partial in partials]
+    check(same(found, texts), f'package "{package}" sees the updates {show(texts)}', f"it saw {show(found)}")
+
+
+@then(phrase('the end of call "{call}" tells what the log keeps'))
+def end_tells_the_result(stage: Stage, call: str) -> None:
+    """Text and error flag; the host may have put ``Error: `` in front of either."""
+    kept = result(stage, call)
+    ends = stage.trace.of("handler.enter", event="tool_execution_end", call_id=call)
+    check(bool(ends), f'the end of call "{call}" is told', "it was not")
+    wanted = (plain(text_of(kept["content"])), kept["isError"])
+    for entry in ends:
+        told = entry["payload"].get("result")
+        content = told.get("content") if isinstance(told, dict) else None
+        found = (plain(text_of(content)), entry["payload"].get("isError"))
+        check(found == wanted, f'the end of call "{call}" tells {show(wanted)}', f"it tells {show(found)}")
 
 
 @then(phrase("this order holds"))
@@ -347,6 +405,12 @@ def one_notice(stage: Stage, name: str) -> None:
     found = notices(stage, name)
     texts = [event["text"] for event in stage.trace.of("notice")]
     check(found == 1, f'exactly one notice names "{name}"', f"{found} do; all notices: {show(texts)}")
+
+
+@then(phrase('a notice names "{name}"'))
+def some_notice(stage: Stage, name: str) -> None:
+    texts = [event["text"] for event in stage.trace.of("notice")]
+    check(notices(stage, name) > 0, f'a notice names "{name}"', f"none does; all notices: {show(texts)}")
 
 
 @then(phrase('no notice names "{name}"'))

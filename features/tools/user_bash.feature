@@ -27,3 +27,39 @@ Feature: user_bash
   Scenario: On Pi the operator's command surface fires it
     When the operator types "!echo hello"
     Then package "shell_history" sees user_bash 1 times
+
+  @rule:user_bash.never-fires @on:pi @case:excluded
+  Scenario: On Pi two exclamation marks keep the output from the model
+    When the operator types "!!echo hello"
+    Then package "shell_history" sees user_bash with {"command": "echo hello", "excludeFromContext": true}
+
+  @rule:user_bash.never-fires @on:pi @case:first-answer
+  Scenario: On Pi the first answer is the result
+    Given package "shell_history" answers user_bash with
+      """
+      returns: {result: {output: fake, exitCode: 0, cancelled: false, truncated: false}}
+      """
+    And package "late_comer" listens to user_bash
+    When the operator types "!echo hello"
+    Then package "late_comer" never sees user_bash
+
+  @rule:user_bash.subscribing-is-accepted
+  Scenario: A package that subscribes while it loads
+    Given package "shell_history" listens to tool_call
+    When the model calls "recall"
+    Then call "1" succeeds with "recall ok"
+    And package "shell_history" sees tool_call 1 times
+
+  @rule:user_bash.subscribing-later-is-accepted
+  Scenario: A subscription made by a running tool
+    Given the tool "recall" calls on with [{"id": "late", "event": "user_bash"}]
+    When the model calls "recall"
+    Then on did not throw
+    And call "1" succeeds
+
+  @rule:user_bash.exec-does-not-fire-it
+  Scenario: A program run by exec
+    Given the tool "recall" calls exec with ["echo", ["hello"]]
+    When the model calls "recall"
+    Then exec resolved with {"stdout": "hello\n"}
+    And package "shell_history" never sees user_bash

@@ -1,0 +1,356 @@
+Feature: tool_result
+  Packages patch the result of a call that ran, one after another, before anybody reads it.
+
+  Background:
+    Given a package "notes" with the tool "read_note"
+    And the tool "read_note" answers "KEY=abc123"
+
+  # --- what a handler gets ---
+
+  @rule:tool_result.payload
+  Scenario: What a handler gets
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And the tool "weigh" does
+      """
+      returns: {content: [{type: text, text: heavy}], details: {unit: kg}}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "weigh" with {"grams": "7"}
+    Then package "watcher" sees tool_result of call "1" with {"type": "tool_result", "toolName": "weigh", "toolCallId": "1", "input": {"grams": 7}, "content": [{"type": "text", "text": "heavy"}], "details": {"unit": "kg"}, "isError": false}
+
+  @rule:tool_result.fires-for-failed-tools
+  Scenario: A tool that throws
+    Given the tool "read_note" throws "the shelf is empty"
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"isError": true}
+    And package "watcher" sees tool_result of call "1" with a text that contains "the shelf is empty"
+
+  @rule:tool_result.not-for-calls-that-never-ran @case:blocked
+  Scenario: A blocked call
+    Given package "guard" blocks "read_note" with the reason "closed"
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" never sees tool_result
+
+  @rule:tool_result.not-for-calls-that-never-ran @case:invalid
+  Scenario: A call whose arguments do not pass
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "weigh" with {"grams": "a lot"}
+    Then package "watcher" never sees tool_result
+
+  @rule:tool_result.not-for-refused-calls @case:unknown
+  Scenario: A name no tool has
+    Given package "watcher" listens to tool_result
+    When the model calls "no_such_tool_anywhere"
+    Then package "watcher" never sees tool_result
+
+  @rule:tool_result.not-for-refused-calls @case:denied
+  Scenario: A call the host denied
+    Given package "watcher" listens to tool_result
+    And the host denies "read_note" with the reason "the host says no"
+    When the model calls "read_note"
+    Then package "watcher" never sees tool_result
+
+  @rule:tool_result.not-for-refused-calls @case:refused
+  Scenario: A native call refused for its changed arguments
+    Given a native tool "disk_cleaner"
+    And package "rewriter" changes the argument "path" of "disk_cleaner" to "/tmp"
+    And package "watcher" listens to tool_result
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then package "watcher" never sees tool_result
+
+  # --- what a patch does ---
+
+  @rule:tool_result.text-is-replaced
+  Scenario: A replaced text
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+    And request 2 carries the text "KEY=[R]"
+    And "abc123" is nowhere in the log
+
+  @rule:tool_result.native-results-are-patched-too
+  Scenario: A native tool's text
+    Given a native tool "disk_reader"
+    And the native tool "disk_reader" answers "raw sectors"
+    And package "redactor" replaces the text of results by "sectors, redacted"
+    When the model calls "disk_reader"
+    Then call "1" succeeds with "sectors, redacted"
+
+  @rule:tool_result.content-may-be-emptied
+  Scenario: No content
+    Given package "redactor" answers tool_result with
+      """
+      returns: {content: []}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with ""
+    And the model is asked 2 times
+
+  @rule:tool_result.changed-in-place @case:text
+  Scenario: A text changed in place
+    Given package "redactor" answers tool_result with
+      """
+      ops: [{op: set, path: [content, 0, text], value: "KEY=[R]"}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
+  @rule:tool_result.changed-in-place @case:added
+  Scenario: A block added in place
+    Given package "annotator" answers tool_result with
+      """
+      ops: [{op: append, path: [content], value: {type: text, text: " (turn 1)"}}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123 (turn 1)"
+
+  @rule:tool_result.success-becomes-an-error
+  Scenario: A success that is none
+    Given package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "KEY=abc123"
+
+  @rule:tool_result.an-error-stays-an-error @on:bridge
+  Scenario: A failure cannot be recovered
+    Given the tool "read_note" throws "the shelf is empty"
+    And package "optimist" answers tool_result with
+      """
+      returns: {isError: false}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "the shelf is empty"
+
+  @rule:tool_result.an-error-stays-an-error @on:pi
+  Scenario: On Pi it can
+    Given the tool "read_note" throws "the shelf is empty"
+    And package "optimist" answers tool_result with
+      """
+      returns: {isError: false}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "the shelf is empty"
+
+  @rule:tool_result.a-vain-recovery-is-reported
+  Scenario: The optimist is told
+    Given a package "shelf" with the tool "fetch_from_the_lower_shelf"
+    And the tool "fetch_from_the_lower_shelf" throws "the shelf is empty"
+    And package "optimist" answers tool_result with
+      """
+      returns: {isError: false}
+      """
+    When the model calls "fetch_from_the_lower_shelf"
+    Then exactly one notice names "fetch_from_the_lower_shelf"
+
+  @rule:tool_result.details-stay-the-tools-own @on:bridge
+  Scenario: Details in a patch
+    Given package "forger" answers tool_result with
+      """
+      returns: {details: {forged: a forged detail}}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+    And "a forged detail" is nowhere in the log
+
+  @rule:tool_result.details-stay-the-tools-own @on:pi
+  Scenario: On Pi they are kept
+    Given package "forger" answers tool_result with
+      """
+      returns: {details: {forged: a forged detail}}
+      """
+    When the model calls "read_note"
+    Then the log keeps {"details": {"forged": "a forged detail"}} as the result of call "1"
+
+  @rule:tool_result.patches-chain @case:within-a-package
+  Scenario: A further handler of the package builds on the first
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And a further handler of package "redactor" answers tool_result with
+      """
+      ops: [{op: append, path: [content], value: {type: text, text: " (turn 1)"}}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R] (turn 1)"
+
+  @rule:tool_result.patches-chain @case:across-packages
+  Scenario: A package loaded later sees what the first one left
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And package "annotator" listens to tool_result
+    When the model calls "read_note"
+    Then package "annotator" sees tool_result of call "1" with {"content": [{"type": "text", "text": "KEY=[R]"}]}
+    And call "1" succeeds with "KEY=[R]"
+
+  @rule:tool_result.patches-chain @case:last-word
+  Scenario: The package loaded last has the last word
+    Given package "first" replaces the text of results by "by the first"
+    And package "second" replaces the text of results by "by the second"
+    When the model calls "read_note"
+    Then call "1" succeeds with "by the second"
+
+  @rule:tool_result.a-patch-replaces-only-its-fields
+  Scenario: A patch without content
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "KEY=[R]"
+
+  @rule:tool_result.null-patches-nothing
+  Scenario Outline: A field that is null
+    Given package "odd" answers tool_result with
+      """
+      returns: <patch>
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+
+    Examples:
+      | patch           |
+      | {content: null} |
+      | {isError: null} |
+      | {details: null} |
+
+  @rule:tool_result.answers-that-are-no-patch
+  Scenario Outline: An answer that is no patch
+    Given package "odd" answers tool_result with
+      """
+      returns: <answer>
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+
+    Examples:
+      | answer           |
+      | {"$": undefined} |
+      | {}               |
+      | true             |
+      | patched          |
+
+  @rule:tool_result.a-throwing-handler-changes-nothing
+  Scenario: A handler that throws between two others
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And package "clumsy" throws "the handler stumbled" from tool_result
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+    And package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": "KEY=[R]"}], "isError": false}
+
+  @rule:tool_result.a-throwing-handler-is-reported
+  Scenario: What it threw
+    Given package "clumsy" throws "the handler stumbled over its laces" from tool_result
+    When the model calls "read_note"
+    Then exactly one notice names "the handler stumbled over its laces"
+
+  @rule:tool_result.pictures-survive-a-note
+  Scenario: A note beside a picture
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEUlEQVR42mP4z8DA8B+MgBgAHfAD/a4/4jgAAAAASUVORK5CYII=, mimeType: image/png}]}
+      """
+    And package "annotator" answers tool_result with
+      """
+      ops: [{op: append, path: [content], value: {type: text, text: a sunny day}}]
+      """
+    When the model calls "take_picture"
+    Then call "1" succeeds with "a sunny day"
+    And the result of call "1" holds 1 picture
+
+  @rule:tool_result.terminate-is-not-the-handlers @case:set
+  Scenario: terminate in a patch does not stop the loop
+    Given package "hasty" answers tool_result with
+      """
+      returns: {terminate: true, content: [{type: text, text: patched}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "patched"
+    And the model is asked 2 times
+
+  @rule:tool_result.terminate-is-not-the-handlers @case:cleared
+  Scenario: terminate false in a patch does not keep it going
+    Given the tool "read_note" asks to stop
+    And package "eager" answers tool_result with
+      """
+      returns: {terminate: false, content: [{type: text, text: patched}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "patched"
+    And the model is asked 1 times
+
+  @rule:tool_result.other-fields-are-ignored
+  Scenario: Names in a patch
+    Given package "odd" answers tool_result with
+      """
+      returns: {toolName: other_tool, toolCallId: "99", input: {forged: true}}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+
+  # --- when, and what is left of it ---
+
+  @rule:tool_result.awaited-before-the-log
+  Scenario: A handler that takes its time
+    Given package "slow" holds tool_result until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the end of the body of call "1"
+      the tool_result of call "1"
+      the return of tool_result of call "1"
+      the durable result of call "1"
+      request 2
+      """
+
+  @rule:tool_result.one-durable-result-a-call
+  Scenario: Two calls, two results
+    When the model calls in one message
+      | tool                  |
+      | read_note             |
+      | no_such_tool_anywhere |
+    Then call "1" has one result
+    And call "2" has one result
+
+  @rule:tool_result.durable-results-in-model-order
+  Scenario: The second tool is done first
+    Given a package "runners" with the tool "slow_runner" and
+      """
+      executionMode: parallel
+      """
+    And package "runners" registers the tool "fast_runner" with
+      """
+      executionMode: parallel
+      """
+    And the tool "slow_runner" does
+      """
+      acts: [{do: hold, kinds: [tool.exit]}]
+      returns: {content: [{type: text, text: slow}]}
+      """
+    When the model calls in one message
+      | tool        |
+      | slow_runner |
+      | fast_runner |
+    Then this order holds
+      """
+      the end of the body of call "2"
+      the end of the body of call "1"
+      the durable result of call "1"
+      the durable result of call "2"
+      """
+
+  @rule:tool_result.the-model-reads-the-durable-result
+  Scenario: A patched result in the next request
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    When the model calls "read_note"
+    Then request 2 shows the result of call "1" as the log keeps it
