@@ -1,0 +1,222 @@
+Feature: tool_execution_start
+  A package hears of every tool call before anybody judges it, with the arguments that the session log keeps.
+
+  # --- what it says ---
+
+  @rule:tool_execution_start.payload
+  Scenario: A start names the call, the tool and the arguments
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "write_note" with {"text": "draft"}
+    Then package "recorder" sees tool_execution_start of call "1" with {"type": "tool_execution_start", "toolCallId": "1", "toolName": "write_note", "args": {"text": "draft"}}
+
+  @rule:tool_execution_start.arguments-equal-the-durable-record @case:coerced
+  Scenario Outline: Arguments that the tool gets coerced
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}, label: {type: string}}}
+      """
+    And package "recorder" listens to tool_execution_start
+    When the model calls "weigh" with <arguments>
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": <arguments>}
+    And the log keeps <arguments> as the arguments of call "1"
+
+    Examples:
+      | arguments                            |
+      | {"grams": "7"}                       |
+      | {"grams": true, "label": 12}         |
+      | {"grams": 7, "deep": {"list": [1]}}  |
+
+  @rule:tool_execution_start.arguments-equal-the-durable-record @case:prepared
+  Scenario: Arguments that the tool prepares for itself
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      prepare: {returns: {grams: 12}}
+      """
+    And package "recorder" listens to tool_execution_start
+    When the model calls "weigh" with {"weight": 3}
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": {"weight": 3}}
+    And the log keeps {"weight": 3} as the arguments of call "1"
+
+  @rule:tool_execution_start.arguments-equal-the-durable-record @case:native
+  Scenario: Arguments of a native tool
+    Given a native tool "disk_cleaner"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "disk_cleaner" with {"path": "/home", "depth": "2"}
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": {"path": "/home", "depth": "2"}}
+    And the log keeps {"path": "/home", "depth": "2"} as the arguments of call "1"
+
+  @rule:tool_execution_start.empty-text-is-an-empty-object
+  Scenario: A call without any argument text
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "write_note" with the argument text
+      """
+      """
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": {}}
+
+  @rule:tool_execution_start.text-that-is-no-plain-json-starts-too
+  Scenario Outline: An argument text that is no JSON, or whose numbers do not fit
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "write_note" with the argument text
+      """
+      <text>
+      """
+    Then package "recorder" sees tool_execution_start 1 times
+    And call "1" has one result
+
+    Examples:
+      | text           |
+      | {"text": "dra  |
+      | write a note   |
+      | {"size": 1e999}|
+      | {"size": -0}   |
+
+  # --- which calls start ---
+
+  @rule:tool_execution_start.every-call-starts
+  Scenario Outline: Calls that run and calls that never will
+    Given a native tool "disk_cleaner"
+    And a package "notes" with the tool "closed_notes"
+    And package "notes" registers the tool "weigh" with
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And package "guard" blocks "closed_notes" with the reason "notes are closed"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "<tool>"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_execution_start of call "1" with {"toolName": "<tool>"}
+
+    Examples:
+      | tool                  |
+      | disk_cleaner          |
+      | closed_notes          |
+      | weigh                 |
+      | no_such_tool_anywhere |
+
+  # --- when it comes ---
+
+  @rule:tool_execution_start.follows-the-durable-record
+  Scenario: The call is in the log when its start is told
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the durable call "1"
+      the tool_execution_start of call "1"
+      """
+
+  @rule:tool_execution_start.awaited-before-the-call-is-judged @case:within-a-package
+  Scenario: A slow start handler keeps the package's own gate waiting
+    Given a package "notes" with the tool "write_note"
+    And package "notes" holds tool_execution_start until something else happens
+    And package "notes" listens to tool_call
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1"
+      the tool_call of call "1"
+      the body of call "1"
+      """
+
+  @rule:tool_execution_start.awaited-before-the-call-is-judged @case:across-packages
+  Scenario: A slow start handler keeps an earlier package's gate waiting
+    Given a package "guard" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And package "recorder" holds tool_execution_start until something else happens
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1" in package "recorder"
+      the tool_call of call "1" in package "guard"
+      """
+
+  @rule:tool_execution_start.awaited-before-the-call-is-judged @case:native
+  Scenario: A slow start handler keeps the judging of a native call waiting
+    Given a native tool "disk_cleaner"
+    And package "recorder" holds tool_execution_start until something else happens
+    And package "recorder" listens to tool_call
+    When the model calls "disk_cleaner"
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1"
+      the tool_call of call "1"
+      the body of call "1"
+      """
+
+  @rule:tool_execution_start.handlers-are-told-in-load-order
+  Scenario: Packages in load order, handlers in order of registration
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" listens to tool_execution_start
+    And a further handler of package "alpha" listens to tool_execution_start
+    And package "beta" listens to tool_execution_start
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the tool_execution_start of call "1" in package "alpha"
+      handler "tool_execution_start#2" of call "1"
+      the tool_execution_start of call "1" in package "beta"
+      """
+
+  # --- what handlers may do to it ---
+
+  @rule:tool_execution_start.a-throwing-handler-silences-nobody
+  Scenario: A start handler that throws
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" throws "the recorder stumbled" from tool_execution_start
+    And a further handler of package "alpha" listens to tool_execution_start
+    And package "beta" listens to tool_execution_start
+    When the model calls "write_note"
+    Then handler "tool_execution_start#2" is entered for call "1"
+    And package "beta" sees tool_execution_start 1 times
+    And call "1" succeeds with "write_note ok"
+
+  @rule:tool_execution_start.a-throwing-handler-is-reported
+  Scenario: What a start handler throws is not lost
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" throws "the recorder stumbled over a shoe" from tool_execution_start
+    When the model calls "write_note"
+    Then a notice names "the recorder stumbled over a shoe"
+
+  @rule:tool_execution_start.answers-change-nothing
+  Scenario Outline: A start handler has no say
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" answers tool_execution_start with
+      """
+      returns: <answer>
+      """
+    When the model calls "write_note" with {"text": "draft"}
+    Then the tool "write_note" runs with {"text": "draft"}
+    And call "1" succeeds with "write_note ok"
+    And the model is asked 2 times
+
+    Examples:
+      | answer                                           |
+      | {block: true, reason: not now}                   |
+      | {block: true, reason: not now, terminate: true}  |
+      | {args: {text: other}, input: {text: other}}      |
+
+  @rule:tool_execution_start.writes-leave-log-and-natives-alone @on:bridge
+  Scenario: A start handler that writes into the arguments
+    Given a native tool "disk_cleaner"
+    And package "recorder" answers tool_execution_start with
+      """
+      ops: [{op: set, path: [args, path], value: /tmp}]
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" runs with {"path": "/home"}
+    And the log keeps {"path": "/home"} as the arguments of call "1"
+
+  @rule:tool_execution_start.writes-leave-log-and-natives-alone @on:pi
+  Scenario: On Pi the tool runs with what was written
+    Given a native tool "disk_cleaner"
+    And package "recorder" answers tool_execution_start with
+      """
+      ops: [{op: set, path: [args, path], value: /tmp}]
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" runs with {"path": "/tmp"}

@@ -1,0 +1,126 @@
+Feature: tool_execution_update
+  Packages hear of a migrated tool's partial results while it runs.
+
+  Background:
+    Given a package "digger" with the tool "dig"
+    And package "watcher" listens to tool_execution_update
+
+  @rule:tool_execution_update.from-on-update
+  Scenario: A partial result with details
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: halfway}], details: {progress: 0.5}}}]
+      returns: {content: [{type: text, text: done}]}
+      """
+    When the model calls "dig"
+    Then package "watcher" sees tool_execution_update of call "1" with {"type": "tool_execution_update", "toolCallId": "1", "toolName": "dig", "partialResult": {"content": [{"type": "text", "text": "halfway"}], "details": {"progress": 0.5}}}
+
+  @rule:tool_execution_update.in-order
+  Scenario: Three partial results
+    Given the tool "dig" sends the update "first"
+    And the tool "dig" sends the update "second"
+    And the tool "dig" sends the update "third"
+    When the model calls "dig"
+    Then package "watcher" sees the updates ["first", "second", "third"] of call "1"
+
+  @rule:tool_execution_update.awaited-before-the-result
+  Scenario: A handler that takes its time
+    Given the tool "dig" sends the update "halfway"
+    And package "watcher" holds tool_execution_update until tool_result is entered
+    And package "watcher" listens to tool_result
+    When the model calls "dig"
+    Then this order holds
+      """
+      the tool_execution_update of call "1"
+      the return of tool_execution_update of call "1"
+      the tool_result of call "1"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_update.none-after-the-end
+  Scenario: An update after the answer
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: in time}]}}]
+      returns: {content: [{type: text, text: done}]}
+      lateUpdates: [{content: [{type: text, text: too late}]}]
+      """
+    And the model first calls "dig"
+    When the model calls "no_such_tool_anywhere"
+    Then package "watcher" sees the updates ["in time"] of call "1"
+
+  @rule:tool_execution_update.none-for-native-tools
+  Scenario: A native tool
+    Given a native tool "disk_reader"
+    When the model calls "disk_reader"
+    Then call "1" succeeds
+    And package "watcher" never sees tool_execution_update
+
+  @rule:tool_execution_update.none-for-calls-that-do-not-run
+  Scenario: A blocked call
+    Given the tool "dig" sends the update "halfway"
+    And package "guard" blocks "dig" with the reason "no digging"
+    When the model calls "dig"
+    Then package "watcher" never sees tool_execution_update
+
+  @rule:tool_execution_update.a-throwing-handler-silences-nobody
+  Scenario: A handler that throws before another
+    Given the tool "dig" sends the update "first"
+    And the tool "dig" sends the update "second"
+    And package "watcher" throws "the watcher stumbled" from tool_execution_update
+    And package "second_watcher" listens to tool_execution_update
+    When the model calls "dig"
+    Then package "second_watcher" sees the updates ["first", "second"] of call "1"
+    And call "1" succeeds with "dig ok"
+
+  @rule:tool_execution_update.a-throwing-handler-is-reported
+  Scenario: What it threw
+    Given the tool "dig" sends the update "first"
+    And package "watcher" throws "the watcher stumbled over its laces" from tool_execution_update
+    When the model calls "dig"
+    Then a notice names "the watcher stumbled over its laces"
+
+  @rule:tool_execution_update.every-package-is-told
+  Scenario: The owner and another package
+    Given the tool "dig" sends the update "halfway"
+    And package "digger" listens to tool_execution_update
+    When the model calls "dig"
+    Then package "watcher" sees the updates ["halfway"] of call "1"
+    And package "digger" sees the updates ["halfway"] of call "1"
+
+  @rule:tool_execution_update.odd-partials-pass
+  Scenario Outline: A partial result that is none
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: <partial>}]
+      returns: {content: [{type: text, text: done}]}
+      """
+    When the model calls "dig"
+    Then package "watcher" sees tool_execution_update 1 times
+    And call "1" succeeds with "done"
+
+    Examples:
+      | partial            |
+      | just a text        |
+      | {"$": undefined}   |
+      | null               |
+
+  @rule:tool_execution_update.arguments @on:bridge
+  Scenario: The arguments
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And the tool "weigh" sends the update "halfway"
+    When the model calls "weigh" with {"grams": 7}
+    Then package "watcher" sees tool_execution_update of call "1" with {"args": {"grams": 7}}
+
+  @rule:tool_execution_update.arguments @on:pi
+  Scenario: On Pi they are the model's
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And the tool "weigh" sends the update "halfway"
+    When the model calls "weigh" with {"grams": "7"}
+    Then package "watcher" sees tool_execution_update of call "1" with {"args": {"grams": "7"}}
