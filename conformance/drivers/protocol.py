@@ -154,13 +154,14 @@ class PolicySpec(Record, frozen=True):
 
     ``place`` is before (outer) or after (inner) the bridge's own listener. ``tools`` limits it to those names.
     ``answer``: ``next`` hands on what the rest decides, ``allow``, ``deny`` and ``ask`` decide (``skip`` true: without
-    asking the rest), ``throw`` throws ``reason``; ``guard`` denies where the host's unconditional guards sit.
+    asking the rest), ``throw`` throws ``reason``; ``guard`` denies where the host's unconditional guards sit, and
+    ``guard-throw`` throws there.
     """
 
     id: str
     place: Literal["before", "after"] = "before"
     tools: list[str] | None = None
-    answer: Literal["next", "allow", "deny", "ask", "throw", "guard"] = "next"
+    answer: Literal["next", "allow", "deny", "ask", "throw", "guard", "guard-throw"] = "next"
     reason: str | None = None
     skip: bool = False
 

@@ -190,6 +190,8 @@ class Policies:
         if not _applies(spec, execution):
             return None
         self._note(spec, execution, "enter")
+        if spec.answer == "guard-throw":
+            raise RuntimeError(spec.reason or "a guard failed")
         reason = spec.reason or "denied by a guard"
         self._note(spec, execution, "exit", decision={"kind": "deny", "reason": reason})
         return reason
@@ -213,7 +215,7 @@ def _applies(spec: PolicySpec, execution: Execution) -> bool:
 
 
 def _place(spec: PolicySpec) -> str:
-    return "guard" if spec.answer == "guard" else spec.place
+    return "guard" if spec.answer in ("guard", "guard-throw") else spec.place
 
 
 def _call(call: AnswerCall) -> ToolCall:
