@@ -7,6 +7,7 @@ path has no rule, finds none. Per-call predicates are keyed by agent, call id an
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -97,6 +98,16 @@ class Story:
         """Return the event's place in the trace."""
         return self.at[id(event)]
 
+    def listening_to(self, *events: str) -> list[str]:
+        """Return the instances that subscribed to every one of ``events``, with a function, before the first call."""
+        first = next((self.at[id(e)] for e in self.events if e.kind == "model.answer"), len(self.events))
+        found: dict[str, set[str]] = defaultdict(set)
+        for event in self.events[:first]:
+            spec = (event["args"] or [None])[0] if event.kind == "api.call" and event["call"] == "on" else None
+            if isinstance(spec, dict) and spec.get("callable", True):
+                found[event["instance"]].add(spec.get("event", ""))
+        return [instance for instance, names in found.items() if names.issuperset(events)]
+
     def _read(self) -> None:
         last: dict[str, Batch] = {}
         seen: dict[tuple[str, str], int] = defaultdict(int)
@@ -186,11 +197,10 @@ def one_end_for_every_start(story: Story, context: Context) -> Iterator[str]:
         for handler, found in {**starts, **ends}.items():
             if len(found) > 1:
                 yield f"{call.label}: handler {handler[1]} of {handler[0]} was entered {len(found)} times"
-        listening = {i for i, _ in starts}
-        ended = {i for i, _ in ends}
-        if listening and ended and listening != ended:
-            only = ", ".join(sorted(listening ^ ended))
-            yield f"{call.label}: start and end do not pair for instance {only}"
+        for instance in story.listening_to("tool_execution_start", "tool_execution_end"):
+            began, ended = (any(i == instance for i, _ in side) for side in (starts, ends))
+            if began != ended:
+                yield f"{call.label}: instance {instance} was told its {'start' if began else 'end'} only"
 
 
 @invariant("tool_execution_end.one-end-for-every-start")
@@ -248,7 +258,9 @@ def results_in_model_order(story: Story, context: Context) -> Iterator[str]:
 
 @invariant("registerTool.only-visible-tools-run")
 def only_visible_tools_run(story: Story, context: Context) -> Iterator[str]:
-    catalogues = {(e.agent, e["request"]): {row["name"] for row in e["tools"]} for e in story.events if e.kind == "model.request"}
+    catalogues = {
+        (e.agent, e["request"]): {row["name"] for row in e["tools"]} for e in story.events if e.kind == "model.request"
+    }
     for call in story.calls:
         listed = catalogues.get((call.agent, call.asked), set())
         bodies = call.of("tool.enter", "native.enter")
@@ -320,8 +332,13 @@ def the_model_reads_the_durable_result(story: Story, context: Context) -> Iterat
                 yield f"{call.label}: the next request shows {found!r}, the log {logged[0]['content']!r}"
 
 
+_LOSSY = re.compile(r"-0(?:\.0*)?(?![.\d])|[eE]-?\d{3}")
+"""Numbers that JSON text can write and JSON values cannot give back: minus zero, overflow and underflow."""
+
+
 def _parsed(text: Any) -> Any:
+    """Return the value of an argument text; ``None`` for what is no JSON or holds numbers that are lost on the way."""
     try:
-        return json.loads(text)
+        return None if _LOSSY.search(text) else json.loads(text)
     except (TypeError, ValueError):
         return None
