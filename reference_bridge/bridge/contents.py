@@ -6,15 +6,13 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reference_bridge.bridge.values import UNDEFINED, json_text
+from reference_bridge.host.attachments import AttachmentStore
 from reference_bridge.host.errors import error_message
 from reference_bridge.host.json_values import js_string
 from reference_bridge.host.messages import image_block, text_block
-
-if TYPE_CHECKING:
-    from reference_bridge.host.attachments import AttachmentStore
 
 Block = dict[str, Any]
 

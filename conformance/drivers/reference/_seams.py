@@ -19,6 +19,7 @@ from conformance.drivers.reference._operator import Natives
 from conformance.drivers.reference._replies import apply_ops, finish
 from conformance.drivers.reference._values import decode, encode, returned, threw
 from reference_bridge.host import UNDEFINED, Agent, Execution, Host, Scope, ToolResult
+from reference_bridge.host.subprocess import SpawnSpec, SubprocessRuntime
 
 WATERFALLS = frozenset(
     {
@@ -262,8 +263,44 @@ class Seams:
         self._host.approval.policy = policy
 
     async def _attachments_saveImage(self, scope: Scope | None, image: Any) -> Any:  # noqa: N802
-        data = base64.b64decode(image["data"])
-        return await _awaited(self._host.attachments.save_image(data, image["mediaType"]))
+        store = self._host.attachments
+        if store is None:
+            raise HarnessError("this stage has no attachment service", "open it with one")
+        return await store.save_image(base64.b64decode(image["data"]), image["mediaType"], image.get("name"))
+
+    async def _subprocess_resolveExecutable(self, scope: Scope | None, command: str) -> Any:  # noqa: N802
+        return await self._subprocess().resolve_executable(command)
+
+    async def _subprocess_spawn(self, scope: Scope | None, spec: Any) -> Any:
+        """Spawn and wait: `{argv, cwd, stdio: {stdin?: {data}, stdout: {maxBytes}, stderr: {maxBytes}}, graceMs}`."""
+        stdio = spec["stdio"]
+        stdin = stdio.get("stdin")
+        child = self._subprocess().spawn(
+            SpawnSpec(
+                argv=spec["argv"],
+                cwd=spec["cwd"],
+                stdout=stdio["stdout"]["maxBytes"],
+                stderr=stdio["stderr"]["maxBytes"],
+                grace=spec["graceMs"] / 1000,
+                stdin=stdin["data"].encode() if isinstance(stdin, dict) else b"",
+                env=spec.get("env", {}),
+            )
+        )
+        ended = await child.done()
+        streams = {"stdout": child.stdout.read_from(0), "stderr": child.stderr.read_from(0)}
+        return {
+            "exitCode": ended.code,
+            "signal": ended.signal,
+            **{
+                name: {"text": read.text, "nextOffset": read.next_offset, "lossy": read.lossy}
+                for name, read in streams.items()
+            },
+        }
+
+    def _subprocess(self) -> SubprocessRuntime:
+        if self._host.subprocess is None:
+            raise HarnessError("this stage has no subprocess service", "open it with one")
+        return self._host.subprocess
 
 
 class _View:
@@ -319,7 +356,3 @@ def _camel(name: str) -> str:
 
 def _text(message: Any) -> str:
     return "".join(block.get("text", "") for block in message["content"])
-
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
