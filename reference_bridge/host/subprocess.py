@@ -1,46 +1,52 @@
-"""`ctx.subprocess`: children of the host, each a process group of its own, with bounded output and a polite end."""
+"""Children of the host: explicit in everything, bounded in output, ended politely and then for sure.
+
+No shell, no default bound, no timeout and no sandbox: the provider runs what it is told. No listener hears of it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
-import re
 import signal as signals
-from collections import deque
-from collections.abc import Mapping, Sequence
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import IO, Final, Protocol
 
+from reference_bridge.host.executables import StartError as StartError
+from reference_bridge.host.executables import environment, resolve
+from reference_bridge.host.json_values import js_string
+from reference_bridge.host.process_output import Collected as Collected
+from reference_bridge.host.process_output import Read as Read
+from reference_bridge.host.process_tree import POLL, ProcessTree
 from reference_bridge.host.signals import AbortSignal
 
-CHUNK = 64 * 1024
-POLL = 0.02
-_CREDENTIAL = re.compile(r"KEY|PASSWORD|SECRET|TOKEN|^DSH_", re.IGNORECASE)
-
-
-class StartError(Exception):
-    """A program that could not be started; the text says which and why."""
+_CHUNK: Final = 256 * 1024
+_LONGEST_GRACE: Final = 2147483.647
 
 
 @dataclass(frozen=True, slots=True)
 class SpawnSpec:
-    """What to run. Nothing is implied: no shell, no bound, no timeout.
-
-    `stdout` and `stderr` are how many bytes to keep of the end of each stream. `grace` is seconds between being asked
-    to end and being made to. `stdin` is written and closed; without it the input is at its end from the start. `env` is
-    laid over the inherited one, `None` takes a variable out.
-    """
+    """What to run, where, and how much of it to keep."""
 
     argv: Sequence[str]
+    """The program and its arguments, as they are: no shell reads them."""
     cwd: str
     stdout: int
+    """How many bytes of the end of the stream to keep."""
     stderr: int
     grace: float
+    """Seconds between being asked to end and being made to."""
     signal: AbortSignal | None = None
+    """Ends the child when it aborts."""
     stdin: bytes = b""
+    """Written, then closed. Empty: the input is at its end from the start."""
     env: Mapping[str, str | None] = field(default_factory=dict)
+    """Laid over what is inherited; `None` removes a variable."""
+    spill: int | None = None
+    """How long a stream may be that is also kept whole, in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,57 +57,20 @@ class Exit:
     signal: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What is kept of a stream from an offset on. `next_offset` counts bytes of the whole stream."""
-
-    text: str
-    next_offset: int
-    lossy: bool
-
-
-class Collected:
-    """The last bytes of a stream, in bounded memory."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._chunks: deque[bytes] = deque()
-        self._kept = 0
-        self._total = 0
-
-    def add(self, data: bytes) -> None:
-        """Take what was read; the oldest bytes go where the bound is passed."""
-        self._total += len(data)
-        self._chunks.append(data)
-        self._kept += len(data)
-        while self._kept > self._limit:
-            first = self._chunks.popleft()
-            over = self._kept - self._limit
-            self._kept -= len(first)
-            if over < len(first):
-                self._chunks.appendleft(first[over:])
-                self._kept += len(first) - over
-
-    def read_from(self, offset: int) -> Read:
-        """The text from `offset` on, as far as it is kept; a character that was cut becomes U+FFFD."""
-        start = self._total - self._kept
-        data = b"".join(self._chunks)[max(0, offset - start) :]
-        return Read(data.decode("utf-8", "replace"), self._total, offset < start)
-
-
 class Child(Protocol):
     """A child under way."""
 
     pid: int
+    """-1 for one that could not be started."""
     stdout: Collected
     stderr: Collected
 
     async def done(self) -> Exit:
-        """Wait for its end and its output. Raises `StartError` for one that never began."""
+        """Wait for its end and its output. Raises `StartError` for one that could not be started."""
         ...
 
     def terminate(self) -> None:
-        """Ask the whole group to end, and make it end after the grace."""
+        """Ask the whole tree to end, and make it end after the grace. Does nothing for one that has ended."""
         ...
 
 
@@ -113,185 +82,217 @@ class SubprocessRuntime(Protocol):
         ...
 
     def spawn(self, spec: SpawnSpec) -> Child:
-        """Start a child. Raises `ValueError` for a spec without a program, or whose signal is aborted already."""
+        """Start a child and answer at once. Raises `ValueError` for a spec that cannot be meant."""
         ...
 
     async def close(self) -> None:
-        """End every child and wait for it."""
+        """End every tree and wait for it."""
         ...
 
 
 class LocalSubprocess:
-    """Children of this very process's machine."""
+    """Children on this very machine."""
 
     def __init__(self) -> None:
-        self._live: set[LocalChild] = set()
+        self._children: set[LocalChild] = set()
 
     @property
     def pids(self) -> list[int]:
-        """The children that still run."""
-        return [child.pid for child in self._live if child.pid > 0]
+        """The children that have not ended."""
+        return [child.pid for child in self._children if not child.has_ended]
 
-    async def resolve_executable(self, command: str) -> str:
-        """Look a bare name up on the search path; take an absolute one as it is."""
-        if not command:
-            raise StartError("the program has no name")
-        if "/" in command and not command.startswith("/"):
-            raise StartError(f"{command} is a relative path; use an absolute path or a bare PATH name")
-        if command.startswith("/"):
-            return _absolute(command)
-        for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-            path = Path(folder or ".", command)
-            if _is_executable(path):
-                return str(path)
-        raise StartError(f"{command} was not found on PATH")
+    async def resolve_executable(
+        self, command: str, env: Mapping[str, str] | None = None, signal: AbortSignal | None = None
+    ) -> str:
+        """The path of an absolute name, or of a bare one on the `PATH` of `env` or else of the host.
+
+        Raises `StartError`, and `AbortedError` for a signal that is aborted already.
+        """
+        if signal is not None:
+            signal.throw_if_aborted()
+        return resolve(command, (os.environ if env is None else env).get("PATH", os.defpath))
 
     def spawn(self, spec: SpawnSpec) -> LocalChild:
-        """Start a child in a group of its own."""
+        """Start a child in a session of its own.
+
+        Raises `ValueError` for an empty program name, a grace that is no time span, and a signal aborted already. A
+        program that cannot be started is told by the child's `done`.
+        """
         if not spec.argv or not spec.argv[0]:
-            raise ValueError("argv names no program")
-        if not 0 < spec.grace <= 2147483.647:
-            raise ValueError("grace must be a number of seconds above 0")
+            raise ValueError("invalid argv: expected a non-empty program name at argv[0]")
+        if not isinstance(spec.grace, int | float) or not 0 < spec.grace <= _LONGEST_GRACE:
+            raise ValueError("subprocess graceMs must be a positive finite number no greater than 2147483647")
         if spec.signal is not None and spec.signal.aborted:
-            raise ValueError(f"aborted before spawn: {spec.signal.reason}")
-        child = LocalChild(spec, self._live.discard)
-        self._live.add(child)
+            raise ValueError(f"aborted before spawn: {js_string(spec.signal.reason)}")
+        # A child whose descendants outlive it stays here: the end of the provider is theirs too.
+        self._children = {child for child in self._children if not child.has_ended or child.tree_is_alive()}
+        child = LocalChild(spec)
+        self._children.add(child)
         return child
 
     async def close(self) -> None:
-        """End every child and wait for it."""
-        children = list(self._live)
+        """End every tree and wait for it."""
+        children, self._children = self._children, set()
         for child in children:
             child.terminate()
-        await asyncio.gather(*(child.done() for child in children), return_exceptions=True)
-        await asyncio.gather(*(child.gone() for child in children), return_exceptions=True)
+        for child in children:
+            with contextlib.suppress(StartError):
+                await child.done()
+            await child.wait_for_exit()
 
 
 class LocalChild:
-    """One child and its process group."""
+    """One child and its tree."""
 
-    def __init__(self, spec: SpawnSpec, forget: object) -> None:
+    def __init__(self, spec: SpawnSpec) -> None:
         self.pid = -1
-        self.stdout = Collected(spec.stdout)
-        self.stderr = Collected(spec.stderr)
+        self.stdout = Collected(spec.stdout, spec.spill)
+        self.stderr = Collected(spec.stderr, spec.spill)
         self._spec = spec
-        self._forget = forget
-        self._asked = asyncio.Event()
-        self._ending: asyncio.Task[None] | None = None
-        self._task = asyncio.ensure_future(self._run())
-        self._task.add_done_callback(self._over)
-
-    async def done(self) -> Exit:
-        """Wait for its end and its output."""
-        return await asyncio.shield(self._task)
-
-    def terminate(self) -> None:
-        """Ask the whole group to end, and make it end after the grace."""
-        self._asked.set()
-        if self._ending is None and self.pid > 0:
-            self._ending = asyncio.ensure_future(self._end_group())
-
-    async def gone(self) -> None:
-        """Wait until a group that was asked to end has ended."""
-        if self._ending is not None:
-            await asyncio.shield(self._ending)
-
-    def _over(self, task: asyncio.Task[Exit]) -> None:
-        task.cancelled() or task.exception()
-        assert callable(self._forget)
-        self._forget(self)
-
-    async def _run(self) -> Exit:
-        spec = self._spec
+        self._tree: ProcessTree | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._done: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
+        # A caller who never asks is no reason for a complaint about an unseen exception.
+        self._done.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            process = await asyncio.create_subprocess_exec(
-                *spec.argv,
+            process = subprocess.Popen(
+                list(spec.argv),
                 cwd=spec.cwd,
-                env=_environment(spec.env),
-                stdin=asyncio.subprocess.PIPE if spec.stdin else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                env=environment(spec.env),
+                stdin=subprocess.PIPE if spec.stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
                 start_new_session=True,
             )
-        except (OSError, ValueError) as error:
-            raise StartError(f"spawn {spec.argv[0]}: {error}") from None
+        except OSError as error:
+            # As the system says it: a missing folder is told as if the program were missing.
+            code = errno.errorcode.get(error.errno or 0, "UNKNOWN")
+            self._done.set_exception(StartError(f"spawn {spec.argv[0]} {code}", code))
+            return
         self.pid = process.pid
+        self._tree = ProcessTree(process.pid)
         if spec.signal is not None:
             spec.signal.add_listener(self.terminate)
-        if self._asked.is_set() or (spec.signal is not None and spec.signal.aborted):
-            self.terminate()
+        self._running = asyncio.ensure_future(self._run(process))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether `done` has its answer. Descendants may still run."""
+        return self._done.done()
+
+    def tree_is_alive(self) -> bool:
+        """Whether the child or a descendant in its group still runs."""
+        return self._tree is not None and self._tree.is_alive()
+
+    async def done(self) -> Exit:
+        """Wait for its end and its output: a descendant that holds a pipe is waited for no longer than the grace."""
+        return await asyncio.shield(self._done)
+
+    async def wait_for_exit(self, signal: AbortSignal | None = None) -> bool:
+        """Wait until the whole tree has ended; `False` if `signal` aborts before that, which stops nobody."""
+        return self._tree is None or await self._tree.ended(signal)
+
+    def terminate(self) -> None:
+        """Ask the whole tree to end, and make it end after the grace."""
+        if self._tree is not None:
+            self._tree.terminate(self._spec.grace)
+
+    async def _run(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
-        reading = [
-            asyncio.ensure_future(_collect(process.stdout, self.stdout)),
-            asyncio.ensure_future(_collect(process.stderr, self.stderr)),
-        ]
+        pumps = [_Pump(process.stdout, self.stdout), _Pump(process.stderr, self.stderr)]
+        feeder = None if process.stdin is None else _Feeder(process.stdin, self._spec.stdin)
         try:
-            await _feed(process.stdin, spec.stdin)
-            await process.wait()
-            # A descendant may hold the pipes: its output is waited for, but not for longer than the grace.
-            await asyncio.wait(reading, timeout=spec.grace)
+            code = await _exit_code(process)
+            await asyncio.wait([pump.ended for pump in pumps], timeout=self._spec.grace)
         finally:
-            for each in reading:
-                each.cancel()
-            await asyncio.gather(*reading, return_exceptions=True)
-            process._transport.close()  # type: ignore[attr-defined]
-            if spec.signal is not None:
-                spec.signal.remove_listener(self.terminate)
-        code = process.returncode
-        assert code is not None
-        return Exit(code) if code >= 0 else Exit(None, signals.Signals(-code).name)
+            for pump in pumps:
+                pump.close()
+            if feeder is not None:
+                feeder.close()
+            if self._spec.signal is not None:
+                self._spec.signal.remove_listener(self.terminate)
+        self._done.set_result(Exit(code) if code >= 0 else Exit(None, signals.Signals(-code).name))
 
-    async def _end_group(self) -> None:
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._spec.grace
-        alive = _signal_group(self.pid, signals.SIGTERM)
-        # Nothing tells when a group has no member any more.
-        while alive and loop.time() < until:
+
+async def _exit_code(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the child without a thread; negative for a signal."""
+    if not hasattr(os, "pidfd_open"):
+        while process.poll() is None:  # noqa: ASYNC110 - this system tells it to nobody but a thread
             await asyncio.sleep(POLL)
-            alive = _signal_group(self.pid, 0)
-        if alive:
-            _signal_group(self.pid, signals.SIGKILL)
+        return process.wait()
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    descriptor = os.pidfd_open(process.pid)
 
+    def tell() -> None:
+        # Readable from now on: without this the loop would tell it again and again.
+        loop.remove_reader(descriptor)
+        ended.set_result(None)
 
-async def _collect(stream: asyncio.StreamReader, into: Collected) -> None:
-    while data := await stream.read(CHUNK):
-        into.add(data)
-
-
-async def _feed(stdin: asyncio.StreamWriter | None, data: bytes) -> None:
-    if stdin is None:
-        return
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        stdin.write(data)
-        await stdin.drain()
-    stdin.close()
-
-
-def _signal_group(group: int, number: int) -> bool:
-    """Signal a group; answers whether it still has a member."""
+    loop.add_reader(descriptor, tell)
     try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+        await ended
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+    return process.wait()
 
 
-def _absolute(command: str) -> str:
-    path = Path(command)
-    if not path.exists():
-        raise StartError(f"{command} was not found")
-    if not _is_executable(path):
-        raise StartError(f"{command} is not an executable file")
-    return command
+class _End:
+    """Our end of one of the child's pipes, moved by the event loop as the pipe allows."""
+
+    def __init__(self, pipe: IO[bytes], watch: Callable[[int, Callable[[], None]], None]) -> None:
+        self._pipe = pipe
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        os.set_blocking(pipe.fileno(), False)
+        watch(pipe.fileno(), self._move)
+
+    def _move(self) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of the pipe, now or again."""
+        if not self.ended.done():
+            self._loop.remove_reader(self._pipe.fileno())
+            self._loop.remove_writer(self._pipe.fileno())
+            self._pipe.close()
+            self.ended.set_result(None)
 
 
-def _is_executable(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+class _Pump(_End):
+    """Moves what the child writes to where it is kept."""
+
+    def __init__(self, pipe: IO[bytes], into: Collected) -> None:
+        self._into = into
+        super().__init__(pipe, asyncio.get_running_loop().add_reader)
+
+    def _move(self) -> None:
+        try:
+            data = os.read(self._pipe.fileno(), _CHUNK)
+        except BlockingIOError:
+            return
+        if data:
+            self._into.add(data)
+        else:
+            self.close()
 
 
-def _environment(changes: Mapping[str, str | None]) -> dict[str, str]:
-    """The inherited variables without those that look like credentials or are the host's own, and the changes."""
-    inherited = {name: value for name, value in os.environ.items() if not _CREDENTIAL.search(name)}
-    merged: dict[str, str | None] = {**inherited, **changes}
-    return {name: value for name, value in merged.items() if value is not None}
+class _Feeder(_End):
+    """Writes the input. A child that does not read it is no error."""
+
+    def __init__(self, pipe: IO[bytes], data: bytes) -> None:
+        self._rest = memoryview(data)
+        super().__init__(pipe, asyncio.get_running_loop().add_writer)
+
+    def _move(self) -> None:
+        try:
+            self._rest = self._rest[os.write(self._pipe.fileno(), self._rest[:_CHUNK]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._rest = self._rest[:0]
+        if not self._rest:
+            self.close()
