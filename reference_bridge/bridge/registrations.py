@@ -136,19 +136,18 @@ class Registrations:
                 f"tool {entry.tool.name!r} of package {owner.name!r} is gone: "
                 f"package {instance.package.name!r} was loaded first and now has a tool of that name"
             )
+        self._entries.pop(key, None)
         self.replace(holder, entry)
         self._entries[key] = entry
 
     def replace(self, holder: Entry | None, entry: Entry) -> None:
-        """Put `entry` where `holder` was. Raises `Refused`, and then `holder` stands as before."""
+        """Put `entry` where `holder` was. Raises `Refused` where the host will not have it."""
         if holder is not None:
             holder.remove()
         try:
             self.place(entry)
         except Exception as error:
             entry.remove()
-            if holder is not None:
-                self.place(holder)
             raise Refused(error_message(error)) from None
 
     def place(self, entry: Entry) -> None:

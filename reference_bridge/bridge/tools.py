@@ -71,7 +71,7 @@ class ToolRuns:
         self.prepare(call, tool, execution.arguments)
         if call.invalid is not None:
             raise call.invalid
-        call.executed, call.asked_to_stop = True, False
+        call.executed = True
         try:
             answer = await self.execute(call, tool, execution)
         finally:

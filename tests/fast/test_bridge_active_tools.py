@@ -175,9 +175,10 @@ async def test_agents_are_apart_also_from_a_task_that_one_left_running(stage: Br
     for name in ("one", "two"):
         stage.tool(name)
     tasks: list[asyncio.Task[None]] = []
+    go = asyncio.Event()
 
     async def later(pi: Any) -> None:
-        await asyncio.sleep(0)
+        await go.wait()
         pi.set_active_tools(["one"])
 
     def body(id: str, params: Any, signal: Any, on_update: Any, ctx: Any) -> Any:
@@ -188,6 +189,7 @@ async def test_agents_are_apart_also_from_a_task_that_one_left_running(stage: Br
     pis = await stage.load("p", pi_tool("t", body))
     other = await stage.host.agents.create("a2", stage.model)
     await stage.one("t")
+    go.set()
     await asyncio.gather(*tasks)
     await prompt(stage, other)
     assert stage.listed() == ["one", "t", "two"]

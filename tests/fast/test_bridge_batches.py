@@ -101,6 +101,19 @@ async def test_a_denied_or_refused_call_did_not_ask(stage: Bridged) -> None:
 
 
 @bridged()
+async def test_a_block_that_the_host_overrules_has_no_vote(stage: Bridged) -> None:
+    async def overrules(exec: Any, following: Any) -> Any:
+        await following()
+        return {"kind": "allow"}
+
+    stage.tool("native")
+    stage.host.on("tools/pre-execute", overrules, prepend=True)
+    await stage.load("p", pi_tool("t"), tool_call=lambda event, ctx: {"block": True, "terminate": True})
+    await stage.turn(calls(call("t")), calls(call("native", id="c2")), OK)
+    assert ([each.text for each in stage.results], stage.requests) == (["t ran", "ran"], 3)
+
+
+@bridged()
 async def test_a_result_patch_has_no_vote(stage: Bridged) -> None:
     await stage.load("p", pi_tool("t", body), tool_result=lambda event, ctx: {"terminate": True})
     await stage.turn(batch("plain"), OK)

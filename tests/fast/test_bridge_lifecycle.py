@@ -232,11 +232,17 @@ async def test_a_cancel_in_the_gate_leaves_one_end(stage: Bridged) -> None:
     assert (done.code, ran, stage.order()) == ("ABORTED_BEFORE_DISPATCH", [], ["start", "call", "end"])
 
 
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
 @bridged()
-async def test_equal_call_ids_are_two_calls(stage: Bridged) -> None:
-    await stage.load("p", pi_tool("t", lambda id, params, *_: result(params["text"])), watch=True)
+async def test_equal_call_ids_are_two_calls(stage: Bridged, mode: str) -> None:
+    async def body(id: str, params: Any, *_: Any) -> Any:
+        await asyncio.sleep(0)
+        return result(params["text"])
+
+    await stage.load("p", pi_tool("t", body, executionMode=mode), watch=True)
     await stage.turn(calls(call("t", {"text": "x"}), call("t", {"text": "y"})), OK)
-    assert stage.order() == FULL * 2
+    assert sorted(stage.order()) == sorted(FULL * 2)
+    assert [given["input"]["text"] for given in stage.told("tool_result")] == ["x", "y"]
     assert [end["result"]["content"][0]["text"] for end in stage.told("tool_execution_end")] == ["x", "y"]
     assert [start["args"]["text"] for start in stage.told("tool_execution_start")] == ["x", "y"]
 

@@ -183,12 +183,15 @@ async def test_a_factory_that_throws_leaves_nothing_and_is_reported(stage: Bridg
 @bridged("engine", agent=False)
 async def test_a_factory_that_throws_for_one_agent_is_reported_and_the_others_serve(stage: Bridged) -> None:
     def broken(pi: Any) -> None:
+        pi.register_tool(pi_tool("ghost"))
+        pi.on("tool_call", stage.keep("broken"))
         raise RuntimeError("no luck")
 
     await stage.bridge.load(Package("broken", broken))
     await stage.load("p", pi_tool("t"))
     stage.agent = await stage.host.agents.create("a1", stage.model)
     assert (await stage.one("t")).text == "t ran"
+    assert (stage.listed(), stage.seen) == (["t"], [])
     assert ["no luck" in notice for notice in stage.notices] == [True]
 
 
@@ -232,14 +235,16 @@ async def test_unloading_during_a_call_lets_the_body_answer(stage: Bridged) -> N
 
 @bridged()
 async def test_reloading_keeps_the_place_in_the_load_order(stage: Bridged) -> None:
-    await stage.load("a", pi_tool("dup", result("a1")))
-    await stage.load("b", pi_tool("dup", result("b")))
+    await stage.load("a", pi_tool("t"), tool_call=stage.keep("a1"))
+    await stage.load("b", tool_call=stage.keep("b"))
 
     def second(pi: Any) -> None:
-        pi.register_tool(pi_tool("dup", result("a2")))
+        pi.register_tool(pi_tool("t", result("a2")))
+        pi.on("tool_call", stage.keep("a2"))
 
     await stage.bridge.reload("a", Package("a", second))
-    assert (await stage.one("dup")).text == "a2"
+    assert (await stage.one("t")).text == "a2"
+    assert [name for name, _, _ in stage.seen] == ["a2", "b"]
 
 
 @bridged()
