@@ -47,7 +47,8 @@ Feature: user_bash
   Scenario: A package that subscribes while it loads
     Given package "shell_history" listens to tool_call
     When the model calls "recall"
-    Then call "1" succeeds with "recall ok"
+    Then on, called while loading, answered
+    And call "1" succeeds with "recall ok"
     And package "shell_history" sees tool_call 1 times
 
   @rule:user_bash.subscribing-later-is-accepted
