@@ -37,10 +37,11 @@ from reference_bridge.host.model import ModelAdapter, ModelFailure, ModelReply, 
 from reference_bridge.host.registry import RUN_CODE, View
 from reference_bridge.host.results import Execution, ToolFailure, ToolResult
 from reference_bridge.host.scopes import GLOBAL, Disposer, Scope
-from reference_bridge.host.session import Session, SessionEvent, Store
+from reference_bridge.host.session import Session, Store
+from reference_bridge.host.session_events import SessionEvent
 from reference_bridge.host.signals import AbortController, AbortedError, AbortSignal
 from reference_bridge.host.steps import Assembly, PromptContext
-from reference_bridge.host.stores import MemoryStore
+from reference_bridge.host.stores import JsonLinesStore, MemoryStore
 
 __all__ = [
     "GLOBAL",
@@ -62,6 +63,7 @@ __all__ = [
     "HostOptions",
     "InactiveScopeError",
     "Json",
+    "JsonLinesStore",
     "JsonSchemaError",
     "Logger",
     "MemoryStore",

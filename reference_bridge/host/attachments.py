@@ -1,119 +1,142 @@
-"""`ctx.attachments`: pictures are stored once by their bytes; blocks and log hold a reference, never the bytes."""
+"""Pictures are stored once, by their bytes; blocks and log hold a reference, never the bytes."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
-import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
-from reference_bridge.host.errors import HarnessError
+from reference_bridge.host.images import recognise
+from reference_bridge.host.json_values import Json
 
-MAX_BYTES: Final = 3_670_016
-MAX_SIDE: Final = 2000
-MAX_PIXELS: Final = 40_000_000
-_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
+Reference: TypeAlias = dict[str, Json]
+"""`{attachmentId, mediaType, width, height, bytes, name?}`, as it stands in an image block."""
 
-Reference = dict[str, Any]
-"""`{attachmentId, mediaType, bytes, width, height, name?}`, as it stands in an image block."""
+MEDIA_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
+
+
+class AttachmentError(Exception):
+    """A picture that is not admitted or not found; `code` says why. Leaves no identity on a tool result."""
+
+    def __init__(self, text: str, code: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture on its way in. Of `name` only the last part of the path is kept."""
+
+    data: bytes
+    media_type: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is admitted; the numbers are those of the harness 0.1.0-rc.8. Larger pictures are refused, not scaled."""
+
+    image_bytes: int = 3_670_016
+    image_side: int = 2000
+    image_pixels: int = 40_000_000
+    message_images: int = 20
+    message_bytes: int = 104_857_600
 
 
 class AttachmentStore(Protocol):
     """The service. A host has one or none."""
 
     async def save_image(self, data: bytes, media_type: str, name: str | None = None) -> Reference:
-        """Store a picture and return its reference; the same bytes have the same id.
+        """Store a picture; the same bytes have the same id, `sha256:…`.
 
-        Raises `HarnessError` with code `UNSUPPORTED_IMAGE_TYPE`, `INVALID_IMAGE`, `IMAGE_TYPE_MISMATCH`,
-        `IMAGE_TOO_LARGE` or `IMAGE_DIMENSION_TOO_LARGE`.
+        Raises `AttachmentError`: `INVALID_IMAGE`, `IMAGE_TYPE_MISMATCH`, `IMAGE_TOO_LARGE`, `IMAGE_TOO_MANY_PIXELS`
+        or `IMAGE_DIMENSION_TOO_LARGE`.
         """
         ...
 
     async def load(self, reference: Reference) -> bytes:
-        """The bytes behind a reference. Raises `HarnessError` with code `ATTACHMENT_NOT_FOUND` or
-        `ATTACHMENT_CORRUPT`."""
+        """The bytes behind a reference. Raises `AttachmentError`: `ATTACHMENT_NOT_FOUND`, `ATTACHMENT_CORRUPT`."""
         ...
 
 
 class MemoryAttachments:
-    """Keeps pictures as long as the host runs."""
+    """Keeps pictures as long as the store lives."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
         self._stored: dict[str, bytes] = {}
 
     async def save_image(self, data: bytes, media_type: str, name: str | None = None) -> Reference:
-        """Store a picture and return its reference."""
-        if media_type not in _TYPES:
-            raise HarnessError(f"image type {media_type!r} is not supported", "UNSUPPORTED_IMAGE_TYPE")
-        found = sniff(data)
-        if found is None:
-            raise HarnessError("the data is no image", "INVALID_IMAGE")
-        kind, width, height = found
-        if kind != media_type:
-            raise HarnessError(f"the image is {kind}, not {media_type}", "IMAGE_TYPE_MISMATCH")
-        if len(data) > MAX_BYTES:
-            raise HarnessError(f"the image has {len(data)} bytes, at most {MAX_BYTES} are kept", "IMAGE_TOO_LARGE")
-        if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
-            raise HarnessError(
-                f"the image is {width}x{height}, at most {MAX_SIDE} pixels a side are kept", "IMAGE_DIMENSION_TOO_LARGE"
-            )
-        identity = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        self._stored[identity] = data
-        reference: Reference = {
-            "attachmentId": identity,
-            "mediaType": media_type,
-            "bytes": len(data),
-            "width": width,
-            "height": height,
-        }
+        """Store a picture; the same bytes have the same id."""
+        reference = self._described(data, media_type)
+        self._stored[reference["attachmentId"]] = data
         return reference if name is None else {**reference, "name": PurePosixPath(name).name}
+
+    async def save_images(self, images: Sequence[Image]) -> list[Reference]:
+        """Store the pictures of one message: all of them or, where one is not admitted, none.
+
+        Raises `AttachmentError` as `save_image` does, and `TOO_MANY_IMAGES`, `IMAGES_TOO_LARGE` or
+        `UNSUPPORTED_IMAGE_TYPE` for the message as a whole.
+        """
+        if len(images) > self.limits.message_images:
+            raise AttachmentError(f"at most {self.limits.message_images} images go into a message", "TOO_MANY_IMAGES")
+        if sum(len(image.data) for image in images) > self.limits.message_bytes:
+            raise AttachmentError(
+                f"at most {self.limits.message_bytes} bytes of images go into a message", "IMAGES_TOO_LARGE"
+            )
+        for image in images:
+            if image.media_type not in MEDIA_TYPES:
+                raise AttachmentError(f"image type {image.media_type} is not accepted", "UNSUPPORTED_IMAGE_TYPE")
+        for image in images:
+            self._described(image.data, image.media_type)
+        return [await self.save_image(image.data, image.media_type, image.name) for image in images]
 
     async def load(self, reference: Reference) -> bytes:
         """The bytes behind a reference."""
         data = self._stored.get(str(reference.get("attachmentId")))
         if data is None:
-            raise HarnessError("there is no such attachment", "ATTACHMENT_NOT_FOUND")
-        if reference.get("bytes") != len(data):
-            raise HarnessError("the reference does not fit what is stored", "ATTACHMENT_CORRUPT")
+            raise AttachmentError("there is no such attachment", "ATTACHMENT_NOT_FOUND")
+        described = self._described(data, str(reference.get("mediaType")))
+        if any(reference.get(key) != value for key, value in described.items()):
+            raise AttachmentError("the reference does not fit what is stored", "ATTACHMENT_CORRUPT")
         return data
 
+    def _described(self, data: bytes, media_type: str) -> Reference:
+        """The reference of an admitted picture; raises `AttachmentError` for any other."""
+        limits = self.limits
+        if len(data) > limits.image_bytes:
+            raise AttachmentError(f"the image has more than {limits.image_bytes} bytes", "IMAGE_TOO_LARGE")
+        picture = recognise(data)
+        if picture is None:
+            raise AttachmentError("the data is no PNG, JPEG, WEBP or GIF image", "INVALID_IMAGE")
+        if picture.width * picture.height > limits.image_pixels:
+            raise AttachmentError(f"the image has more than {limits.image_pixels} pixels", "IMAGE_TOO_MANY_PIXELS")
+        if max(picture.width, picture.height) > limits.image_side:
+            raise AttachmentError(
+                f"the image is {picture.width}x{picture.height}, a side has at most {limits.image_side} pixels",
+                "IMAGE_DIMENSION_TOO_LARGE",
+            )
+        if picture.media_type != media_type:
+            raise AttachmentError(f"the image is {picture.media_type}, not {media_type}", "IMAGE_TYPE_MISMATCH")
+        return {
+            "attachmentId": f"sha256:{hashlib.sha256(data).hexdigest()}",
+            "mediaType": media_type,
+            "width": picture.width,
+            "height": picture.height,
+            "bytes": len(data),
+        }
 
-def sniff(data: bytes) -> tuple[str, int, int] | None:
-    """The media type, width and height that the bytes themselves tell, or `None` for what is no picture."""
+
+def decode_base64(text: str) -> bytes:
+    """The bytes of an uploaded picture. Raises `AttachmentError` `INVALID_IMAGE_BASE64` unless `text` is canonical."""
     try:
-        if data.startswith(b"\x89PNG\r\n\x1a\n"):
-            return ("image/png", *struct.unpack(">II", data[16:24]))
-        if data.startswith((b"GIF87a", b"GIF89a")):
-            return ("image/gif", *struct.unpack("<HH", data[6:10]))
-        if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-            return _webp(data)
-        if data.startswith(b"\xff\xd8"):
-            return _jpeg(data)
-    except struct.error:
-        return None
-    return None
-
-
-def _jpeg(data: bytes) -> tuple[str, int, int] | None:
-    at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:
-        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
-            return "image/jpeg", width, height
-        at += 2 + length
-    return None
-
-
-def _webp(data: bytes) -> tuple[str, int, int] | None:
-    kind = data[12:16]
-    if kind == b"VP8X":
-        width, height = (int.from_bytes(data[at : at + 3], "little") + 1 for at in (24, 27))
-        return "image/webp", width, height
-    if kind == b"VP8L":
-        bits = int.from_bytes(data[21:25], "little")
-        return "image/webp", (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if kind == b"VP8 ":
-        width, height = struct.unpack("<HH", data[26:30])
-        return "image/webp", width & 0x3FFF, height & 0x3FFF
-    return None
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        data = b""
+    if not data or base64.b64encode(data).decode() != text:
+        raise AttachmentError("the upload is not canonical base64", "INVALID_IMAGE_BASE64")
+    return data

@@ -24,7 +24,7 @@ from reference_bridge.host.scheduler import Batch, BatchLog, parse_arguments
 from reference_bridge.host.scopes import Scope
 from reference_bridge.host.session import Session
 from reference_bridge.host.signals import AbortController, AbortSignal
-from reference_bridge.host.steps import Assembly, ModelRoute, PromptContext, request_reply
+from reference_bridge.host.steps import Assembly, ModelRoute, PromptContext, Requests
 from reference_bridge.host.waterfall import Events
 
 Status: TypeAlias = Literal["idle", "running"]
@@ -104,7 +104,7 @@ class Agent:
         """The agent that made this one to work for it; `None` for one that people talk to."""
         self.inbox = Inbox(session)
         self._services = services
-        self._route = route
+        self._requests = Requests(self, route)
         self._dispose = dispose
         self._activity: _Activity | None = None
         self._driver: asyncio.Task[None] | None = None
@@ -264,7 +264,7 @@ class Agent:
             for message in messages:
                 self.session.append("user/message", message, surface_op="append")
             signal.throw_if_aborted()
-            reply = await request_reply(self, self._route, assembly, position, signal)
+            reply = await self._requests.ask(assembly, position, signal)
             if reply.finish == "max-tokens":
                 return {"kind": "max-tokens"}
             if not reply.calls:

@@ -4,68 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from reference_bridge.host.json_values import FrozenDict, Json, NotLosslessError, freeze
 from reference_bridge.host.messages import Message
-
-MESSAGE_TYPES: Final = frozenset({"user/message", "assistant/message", "tool/result"})
-"""The events that put a message into the conversation the model sees."""
-
-
-class SessionEvent:
-    """One entry. `seq` is its index in the log, `time` milliseconds since 1970; nothing in it can be changed."""
-
-    __slots__ = ("data", "seq", "source_event_seqs", "surface_op", "time", "type")
-
-    type: str
-    seq: int
-    time: int
-    data: Json
-    surface_op: str | None
-    """`append` on the events that put a message into the conversation."""
-    source_event_seqs: tuple[int, ...] | None
-    """The entries this one was made from: a `tool/result` names its `tool/call`."""
-
-    def __init__(
-        self,
-        type: str,
-        seq: int,
-        time: int,
-        data: Json,
-        surface_op: str | None = None,
-        source_event_seqs: tuple[int, ...] | None = None,
-    ) -> None:
-        assign = object.__setattr__
-        assign(self, "type", type)
-        assign(self, "seq", seq)
-        assign(self, "time", time)
-        assign(self, "data", data)
-        assign(self, "surface_op", surface_op)
-        assign(self, "source_event_seqs", source_event_seqs)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise TypeError(f"Cannot assign to read only property '{name}' of a session event")
-
-    def __repr__(self) -> str:
-        return f"SessionEvent({self.seq}, {self.type!r}, {self.data!r})"
-
-    def as_json(self) -> dict[str, Json]:
-        """The envelope as it is stored."""
-        envelope: dict[str, Json] = {"type": self.type, "seq": self.seq, "time": self.time, "data": self.data}
-        if self.source_event_seqs is not None:
-            envelope["sourceEventSeqs"] = list(self.source_event_seqs)
-        if self.surface_op is not None:
-            envelope["surfaceOp"] = self.surface_op
-        return envelope
-
-    @property
-    def message(self) -> Message | None:
-        """The message this event puts into the conversation, if it is of such a type."""
-        if self.type not in MESSAGE_TYPES:
-            return None
-        message: Message = self.data if self.type == "user/message" else self.data["message"]
-        return message
+from reference_bridge.host.repair import closing_events
+from reference_bridge.host.session_events import KNOWN_TYPES, MESSAGE_TYPES
+from reference_bridge.host.session_events import SessionEvent as SessionEvent
 
 
 class Store(Protocol):
@@ -96,12 +41,28 @@ class Session:
     """
 
     def __init__(self, id: str, store: Store, publish: Callable[[Session, SessionEvent], None]) -> None:
-        """Continue the log in `store`. `publish` is told every new event and must not raise."""
+        """Continue the log in `store`. `publish` is told every new event and must not raise.
+
+        A log that breaks off inside a turn is completed, and the turn ends as `interrupted`. Raises `ValueError` for
+        an event of an unknown type that is not ignorable: a newer harness wrote it, and meant something by it.
+        """
         self.id = id
         self._store = store
         self._publish = publish
         self._publishing = False
         self._events = store.load()
+        for event in self._events:
+            if event.type not in KNOWN_TYPES and not event.ignorable:
+                raise ValueError(
+                    f'session "{id}" contains event type "{event.type}" (seq {event.seq}) unknown to this harness and '
+                    "not marked ignorable: load it with the harness that wrote it"
+                )
+        closers = list(closing_events(self._events))
+        for event in closers:
+            store.append(event)
+        if closers:
+            self._events += closers
+            store.flush()
 
     @property
     def events(self) -> Sequence[SessionEvent]:
@@ -115,6 +76,7 @@ class Session:
         *,
         surface_op: str | None = None,
         source_event_seqs: Sequence[int] | None = None,
+        ignorable: bool = False,
     ) -> SessionEvent:
         """Log `data` under `type`, known or not, and tell the listeners.
 
@@ -132,7 +94,9 @@ class Session:
         except NotLosslessError:
             raise ValueError(f'session event "{type}" carries non-JSON-serializable data') from None
         sources = None if source_event_seqs is None else tuple(source_event_seqs)
-        event = SessionEvent(type, len(self._events), time.time_ns() // 1_000_000, frozen, surface_op, sources)
+        event = SessionEvent(
+            type, len(self._events), time.time_ns() // 1_000_000, frozen, surface_op, sources, ignorable
+        )
         self._store.append(event)
         self._events.append(event)
         if type == "turn/end":

@@ -48,45 +48,53 @@ class PromptContext:
     signal: AbortSignal
 
 
-async def request_reply(
-    agent: Agent, route: ModelRoute, assembly: Assembly, position: dict[str, int], signal: AbortSignal
-) -> ModelReply:
-    """Ask the model and log what it answered; raises `ModelError` where it failed.
+class Requests:
+    """The model requests of one agent."""
 
-    A reply that arrives after a cancel is dropped: nothing of it is logged or run.
-    """
-    session = agent.session
-    tools, system = freeze(assembly.tools), assembly.system
-    _log_request(agent, route, tools, system)
-    if route.adapter is None:
-        raise ModelError(f'no adapter registered for provider "{route.provider}"', "NO_ADAPTER")
-    request = ModelRequest(agent, tools, session.messages(), system)
-    reply = await route.adapter.respond(request, signal)
-    signal.throw_if_aborted()
-    blocks = _blocks(reply)
-    chunks = [session.append("assistant/chunk", {**position, "chunk": chunk}).seq for chunk in _chunks(reply, blocks)]
-    if reply.finish == "error":
-        failure = reply.failure or ModelFailure("the model gave no reason")
-        raise ModelError(failure.message, failure.code)
-    message = assistant_message(blocks, route.provider, route.model)
-    session.append("assistant/message", {**position, "message": message}, surface_op="append", source_event_seqs=chunks)
-    return reply
+    def __init__(self, agent: Agent, route: ModelRoute) -> None:
+        self._agent = agent
+        self._session = agent.session
+        self._route = route
+        self._header_logged = False
 
+    async def ask(self, assembly: Assembly, position: dict[str, int], signal: AbortSignal) -> ModelReply:
+        """Ask the model and log what it answered; raises `ModelError` where it failed.
 
-def _log_request(agent: Agent, route: ModelRoute, tools: Json, system: str) -> None:
-    """Log what changed since the last request: the header (model, system prompt, tools) and the route."""
-    session = agent.session
-    config = {"provider": route.provider, "model": route.model}
-    header: dict[str, Json] = {"config": config}
-    if system:
-        header["system"] = system
-    if tools:
-        header["tools"] = tools
-    previous = session.latest("request/header").get("header")
-    if previous != header:
-        session.append("request/header", {"header": header, "reason": "initial" if previous is None else "change"})
-    if session.latest("request/context") != config:
-        session.append("request/context", config)
+        A reply that arrives after a cancel is dropped: nothing of it is logged or run.
+        """
+        append, route = self._session.append, self._route
+        tools, system = freeze(assembly.tools), assembly.system
+        self._log_request(tools, system)
+        if route.adapter is None:
+            raise ModelError(f'no adapter registered for provider "{route.provider}"', "NO_ADAPTER")
+        request = ModelRequest(self._agent, tools, self._session.messages(), system)
+        reply = await route.adapter.respond(request, signal)
+        signal.throw_if_aborted()
+        blocks = _blocks(reply)
+        chunks = [append("assistant/chunk", {**position, "chunk": chunk}).seq for chunk in _chunks(reply, blocks)]
+        if reply.finish == "error":
+            failure = reply.failure or ModelFailure("the model gave no reason")
+            raise ModelError(failure.message, failure.code)
+        message = assistant_message(blocks, route.provider, route.model)
+        append("assistant/message", {**position, "message": message}, surface_op="append", source_event_seqs=chunks)
+        return reply
+
+    def _log_request(self, tools: Json, system: str) -> None:
+        """Log the header (model, system prompt, tools) and the route: the first time, and whenever they change."""
+        config = {"provider": self._route.provider, "model": self._route.model}
+        header: dict[str, Json] = {"config": config}
+        if system:
+            header["system"] = system
+        if tools:
+            header["tools"] = tools
+        previous = self._session.latest("request/header").get("header")
+        if not self._header_logged or previous != header:
+            first = "initial" if previous is None else "resume"
+            reason = "change" if self._header_logged else first
+            self._session.append("request/header", {"header": header, "reason": reason})
+            self._header_logged = True
+        if self._session.latest("request/context") != config:
+            self._session.append("request/context", config)
 
 
 def _blocks(reply: ModelReply) -> list[dict[str, Json]]:
