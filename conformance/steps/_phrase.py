@@ -16,7 +16,7 @@ EVENTS = "tool_execution_start|tool_execution_update|tool_execution_end|tool_cal
 METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on"
 
 _KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "json": (r"[\[{\"\-\d].*|true|false|null", json.loads),
+    "json": (r"\[.*\]|\{.*\}|\"[^\"]*\"|-?\d[\d.eE+-]*|true|false|null", json.loads),
     "int": (r"\d+", int),
     "event": (EVENTS, str),
     "method": (METHODS, str),

@@ -18,11 +18,6 @@ def user_says(stage: Stage, text: str) -> None:
     stage.prompt(text)
 
 
-@when(phrase('the user says "{text}" to agent "{agent}"'))
-def user_says_to(stage: Stage, text: str, agent: str) -> None:
-    stage.prompt(text, agent)
-
-
 @when(phrase('an agent "{agent}" is created'))
 def agent_is_created(stage: Stage, agent: str) -> None:
     stage.open()

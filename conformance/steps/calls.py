@@ -58,11 +58,6 @@ def calls_with_text(stage: Stage, tool: str, docstring: str) -> None:
     stage.prompt()
 
 
-@given(phrase("the model first calls in one message"))
-def first_calls_batch(stage: Stage, datatable: list[list[str]]) -> None:
-    _table(stage, datatable)
-
-
 @when(phrase("the model calls in one message"))
 def calls_batch(stage: Stage, datatable: list[list[str]]) -> None:
     _table(stage, datatable)

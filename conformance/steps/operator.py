@@ -43,15 +43,6 @@ def native_answers(stage: Stage, tool: str, text: str) -> None:
     stage.plan.native_bodies.setdefault(tool, []).append(NativeBehaviour(Match(), [], NativeAnswer(text=text)))
 
 
-@given(phrase('the native tool "{tool}" does'))
-def native_does(stage: Stage, tool: str, docstring: str) -> None:
-    """``when`` and ``acts`` as for a package's tool, beside the fields of the native's answer."""
-    fields = document(docstring)
-    answer = {key: value for key, value in fields.items() if key not in ("when", "acts")}
-    does = {"match": fields.get("when", {}), "acts": fields.get("acts", []), "answer": answer}
-    stage.plan.native_bodies.setdefault(tool, []).append(msgspec.convert(does, NativeBehaviour))
-
-
 @given(phrase('the host {answer:word} "{tool}" with the reason "{reason}"'))
 def host_policy(stage: Stage, answer: str, tool: str, reason: str) -> None:
     policy = PolicySpec(id=f"{answer} {tool}", tools=[tool], answer=POLICY_WORDS[answer], reason=reason)

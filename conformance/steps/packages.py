@@ -9,7 +9,7 @@ from pytest_bdd import given, when
 
 from conformance.drivers.protocol import ApiCall, Op, Reply, ToolSpec
 from conformance.peer import error, text_result
-from conformance.scripts import AnyAct, Behaviour, CallPi, Cancel, Hold, Match, Say, Update
+from conformance.scripts import AnyAct, Behaviour, CallPi, Cancel, Hold, Match, Update
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase, rows
 
@@ -189,11 +189,6 @@ def holds_until(stage: Stage, package: str, event: str, other: str) -> None:
 def holds_until_any(stage: Stage, package: str, event: str) -> None:
     kinds = ["handler.enter", "tool.enter", "native.enter", "log.result", "model.request", "step.end", "turn.end"]
     _answer(stage, package, event, Reply(), [Hold(kinds=kinds)])
-
-
-@given(phrase('the user queues the {how:word} "{text}" in {event:event} of package "{package}"'))
-def queues_in_event(stage: Stage, how: str, text: str, event: str, package: str) -> None:
-    _answer(stage, package, event, Reply(), [Say(how="steer" if how == "steering" else "follow_up", text=text)])
 
 
 # --- what it calls outside any handler --------------------------------------------------------------------------------

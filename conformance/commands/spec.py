@@ -1,0 +1,43 @@
+"""Keeps the generated files of the spec fresh: the table of rules and the fingerprints of rules and proofs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from conformance._pytest.registries import registered
+from conformance.catalogue import CatalogueError, check, compile_features, load_catalogue
+from conformance.catalogue.coverage import write_coverage
+from conformance.catalogue.fingerprint import refresh, spec_digest
+
+
+def main(argv: list[str]) -> int:
+    """Run one of the sub-commands and return 0, or 4 where the rules do not hold together."""
+    parser = argparse.ArgumentParser(
+        prog="bridge-conformance spec",
+        description="Look after the spec: check it, and write what is generated from it.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("check", help="load the rules and join them with their proofs; print what is wrong")
+    commands.add_parser("digest", help="print the digest of everything that decides a verdict")
+    commands.add_parser("coverage", help="write spec/COVERAGE.md, the table of rules and how each is proven")
+    commands.add_parser("fingerprints", help="record the rules' sentences and their proofs as they are now")
+    given = parser.parse_args(argv)
+    try:
+        catalogue, features, known = load_catalogue(), compile_features(), registered()
+        problems = check(catalogue, features, **known)
+        if problems:
+            raise CatalogueError(problems)
+        if given.command == "check":
+            print(f"{len(catalogue.rules)} rules, {len(features.pickles)} scenarios: nothing is wrong")
+        elif given.command == "digest":
+            print(spec_digest(catalogue, features))
+        else:
+            write = write_coverage if given.command == "coverage" else refresh
+            name = "COVERAGE.md" if given.command == "coverage" else "fingerprints.json"
+            changed = write(catalogue, features, **known)
+            print(f"spec/{name} {'written' if changed else 'was fresh'}")
+    except CatalogueError as error:
+        print(error, file=sys.stderr)
+        return 4
+    return 0
