@@ -197,6 +197,16 @@ async def test_agents_are_apart_also_from_a_task_that_one_left_running(stage: Br
     assert "two" not in stage.listed()
 
 
+@bridged("root")
+async def test_a_handlers_wish_is_for_the_agent_whose_call_it_judges(stage: Bridged) -> None:
+    stage.tool("one")
+    (pi,) = await stage.load("p", tool_call=lambda event, ctx: pi.set_active_tools([]))
+    other = await stage.host.agents.create("a2", stage.model)
+    await stage.one("one")
+    await prompt(stage, other)
+    assert [stage.listed(1), stage.listed(2)] == [[], ["one"]]
+
+
 @bridged("root", agent=False)
 async def test_a_wish_from_before_any_agent_is_the_first_agents_alone(stage: Bridged) -> None:
     for name in ("one", "two"):
