@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from pytest_bdd import given, when
 
-from conformance.drivers.protocol import ApiCall, Op, Reply, ToolSpec
+from conformance.drivers.protocol import ApiCall, Op, PackageReload, PackageSpec, Reply, ToolSpec
 from conformance.peer import error, text_result
 from conformance.scripts import AnyAct, Behaviour, CallPi, Cancel, Hold, Match, Update
 from conformance.stage import Stage
@@ -189,6 +189,16 @@ def holds_until(stage: Stage, package: str, event: str, other: str) -> None:
 def holds_until_any(stage: Stage, package: str, event: str) -> None:
     kinds = ["handler.enter", "tool.enter", "native.enter", "log.result", "model.request", "step.end", "turn.end"]
     _answer(stage, package, event, Reply(), [Hold(kinds=kinds)])
+
+
+# --- what the operator does with it ----------------------------------------------------------------------------------
+
+
+@when(phrase('package "{package}" is reloaded and its factory throws "{message}"'))
+def is_reloaded_and_throws(stage: Stage, package: str, message: str) -> None:
+    stage.open()
+    replacement = PackageSpec(name=package, throws=error(message))
+    stage.outcomes.append((f"reload {package}", stage.ask(PackageReload(package=package, replacement=replacement))))
 
 
 # --- what it calls outside any handler --------------------------------------------------------------------------------

@@ -992,3 +992,10 @@ Feature: registerTool
       When the model calls "shared_label_printer"
       Then request 2 lists "shared_label_printer"
       And call "2" succeeds with "the native one"
+
+  @rule:registerTool.a-failed-reload-is-reported
+  Scenario: A package that stood in for a native tool fails when it is reloaded
+    Given a native tool "shell_runner"
+    And a package "sandbox" with the tool "shell_runner"
+    When package "sandbox" is reloaded and its factory throws "the sandbox could not be built again"
+    Then a notice names "the sandbox could not be built again"
