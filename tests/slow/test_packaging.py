@@ -1,0 +1,71 @@
+"""What a user gets from a wheel and from an sdist: the command, the plugin, and the rules inside."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel that was made from an sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    _run([sys.executable, "-m", "build", "--outdir", str(folder), str(CHECKOUT)], folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of an environment with nothing of the project but the wheel."""
+    home = tmp_path_factory.mktemp("installed")
+    venv.create(home, with_pip=True)
+    programs = home / "bin"
+    _run([str(programs / "pip"), "install", "-q", "--no-deps", str(next(built.glob("*.whl")))], home)
+    libraries = next(home.glob("lib/python*/site-packages"))
+    # The dependencies are borrowed from this environment; a .pth inside a borrowed folder has no effect.
+    (libraries / "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return programs
+
+
+def test_the_wheel_holds_rules_features_and_adapters(built: Path) -> None:
+    names = zipfile.ZipFile(next(built.glob("*.whl"))).namelist()
+    for name in (
+        "bridge_conformance_pytest.py",
+        "conformance/_data/spec/index.yaml",
+        "conformance/_data/spec/schema/surface.schema.json",
+        "conformance/_data/features/tools/tool_call.feature",
+        "conformance/adapters/pi/package-lock.json",
+        "conformance/adapters/lib/connection.mjs",
+        "conformance/commands/pytest.ini",
+        "reference_bridge/host/host.py",
+    ):
+        assert name in names
+    assert not [name for name in names if "node_modules" in name or name.startswith("tests/")]
+
+
+def test_the_command_judges_the_reference_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    done = _run([str(installed / "bridge-conformance"), "run", "--bridge=reference", "--surface=user_bash"], tmp_path)
+    assert "4/4" in done
+    assert (tmp_path / "reports" / "conformance.json").is_file()
+
+
+def test_pytest_judges_the_reference_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    command = [str(installed / "python"), "-m", "pytest", "-q", "--pyargs", "conformance", "--bridge=reference"]
+    assert "4/4" in _run([*command, "--bridge-surface=user_bash"], tmp_path)
+    assert not (tmp_path / "reports").exists()
+
+
+def _run(command: list[str], folder: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYTEST"))}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
