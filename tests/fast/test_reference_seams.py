@@ -59,7 +59,7 @@ def test_a_restriction_is_in_force_until_it_is_disposed(stage: Stage) -> None:
 def test_what_the_host_throws_is_the_outcome(stage: Stage) -> None:
     threw = ask(stage, "tools", "restrict", {"deny": ["nope"]}).threw
     assert "nope" in threw["message"]
-    with pytest.raises(HarnessError, match="no tools.fly"):
+    with pytest.raises(HarnessError, match=r"no tools\.fly"):
         ask(stage, "tools", "fly")
 
 

@@ -112,7 +112,8 @@ def test_the_loop_stops_only_if_every_call_of_the_batch_asked_to(stage: Stage) -
 
 
 def test_a_tool_that_cannot_be_switched_off_is_named_in_one_notice(stage: Stage) -> None:
-    stage.plan.natives += [NativeSpec(name="restrictable_native_tool"), NativeSpec(name="own_native_tool", agent="main")]
+    own = NativeSpec(name="own_native_tool", agent="main")
+    stage.plan.natives += [NativeSpec(name="restrictable_native_tool"), own]
     package(stage, "switch")
     wish = CallPi(call="setActiveTools", args=[["switch"]])
     stage.plan.package("p").executes("switch", Behaviour(acts=[wish, wish]))
