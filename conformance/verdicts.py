@@ -166,11 +166,10 @@ def with_ledger(verdict: Verdict, *, listed: bool, expired: bool = False) -> Ver
 
     A deviation excuses what broke; a harness error, an inconclusive run and what never ran are not excused by it.
     """
-    if not listed or verdict in (Verdict.HARNESS_ERROR, Verdict.INCONCLUSIVE, Verdict.UNSUPPORTED, Verdict.NOT_RUN):
+    broke = {Verdict.FAIL, Verdict.ABSENT, Verdict.DEPARTS, Verdict.NOTED}
+    if not listed or verdict not in broke | {Verdict.PASS, Verdict.UNDECLARED}:
         return verdict
-    if expired or verdict in (Verdict.PASS, Verdict.UNDECLARED):
-        return Verdict.STALE
-    return Verdict.DEVIATION
+    return Verdict.DEVIATION if verdict in broke and not expired else Verdict.STALE
 
 
 def of_rule(verdicts: Iterable[Verdict]) -> Verdict:

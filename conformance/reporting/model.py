@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -159,3 +161,16 @@ def schema() -> dict[str, Any]:
         "title": "Report of pi-bridge-conformance",
         **made,
     }
+
+
+SCHEMA_FILE = Path(__file__).parent / "schema" / "conformance.schema.json"
+"""The published copy of :func:`schema`."""
+
+
+def published() -> str:
+    """The text of the published schema, as it has to be."""
+    return json.dumps(schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(published(), encoding="utf-8")
