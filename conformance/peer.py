@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from conformance.deadlines import Watch
 from conformance.drivers.driver import HarnessError
 from conformance.drivers.protocol import (
     HostHandle,
@@ -17,6 +18,7 @@ from conformance.drivers.protocol import (
     ModelRespond,
     NativeAnswer,
     NativeExecute,
+    Outcome,
     PackageExecute,
     PackageHandle,
     ProcessAnswer,
@@ -30,8 +32,11 @@ from conformance.plan import Plan
 from conformance.scripts import DONE, AnyAct, Behaviour, Hold, NativeBehaviour, pick
 from conformance.trace import Event, Trace
 
-Perform = Callable[[AnyAct, str, Message], Awaitable[None]]
-"""Does one act under an open invocation: (act, invocation id, the message that opened it)."""
+Perform = Callable[[AnyAct, str, Message], Awaitable[Outcome | None]]
+"""Does one act under an open invocation: (act, invocation id, the message that opened it).
+
+Answers the outcome of an act that has one to hand on.
+"""
 
 
 class StagePeer:
@@ -46,6 +51,7 @@ class StagePeer:
         self.trace = Trace()
         self.fault: BaseException | None = None
         self.window = window
+        self.watch = Watch()
         self._perform = perform
         self._opened = time.monotonic()
         self._counts: dict[int, int] = {}
@@ -56,6 +62,8 @@ class StagePeer:
 
     async def answer(self, message: Message, seq: int) -> Record:
         """Answer one request of the implementation."""
+        self.watch.hear()
+        self.watch.owed += 1
         try:
             if isinstance(message, ModelRespond):
                 return self._respond(message, seq)
@@ -76,9 +84,13 @@ class StagePeer:
             self.fault = self.fault or error
             self._changed.set()
             raise
+        finally:
+            self.watch.owed -= 1
+            self.watch.hear()
 
     def note(self, message: Message, seq: int) -> None:
         """Keep one notification as a trace event."""
+        self.watch.hear()
         if isinstance(message, TraceNote):
             self._write(seq, message.kind, message.agent, message.call_id, message.data)
 
@@ -181,12 +193,12 @@ class StagePeer:
             await self._act(act, invocation, message)
         return behaviour.reply
 
-    async def _act(self, act: AnyAct, invocation: str, message: Message) -> None:
+    async def _act(self, act: AnyAct, invocation: str, message: Message) -> Outcome | None:
         if isinstance(act, Hold):
             seen = len(self.trace)
             await self.until(lambda trace: any(_holds(act, event) for event in trace.events[seen:]), self.window)
-        else:
-            await self._perform(act, invocation, message)
+            return None
+        return await self._perform(act, invocation, message)
 
     def _spawn(self, message: ProcessSpawn, seq: int) -> ProcessAnswer:
         data = {"argv": message.argv, "cwd": message.cwd, "stdin": message.stdin, "via": "provider"}
@@ -202,8 +214,26 @@ class StagePeer:
             "invocation": message.invocation,
         }
         self._write(seq, "host.event", message.agent, _field(message.exec, "callId"), data)
-        queue = self.host_replies.get(message.listener, [])
-        return queue.pop(0) if len(queue) > 1 else queue[0] if queue else Reply()
+        plan = self.plan.listeners.get(message.listener)
+        if plan is None:
+            queue = self.host_replies.get(message.listener, [])
+            return queue.pop(0) if len(queue) > 1 else queue[0] if queue else Reply()
+        behaviour: Behaviour | None = pick(
+            plan.behaviours,
+            self._counts,
+            tool=_field(message.exec, "name"),
+            call=_field(message.exec, "callId"),
+            agent=message.agent,
+        )
+        if behaviour is None:
+            return Reply()
+        given: Outcome | None = None
+        for act in behaviour.acts:
+            given = await self._act(act, message.invocation, message) or given
+        reply = behaviour.reply
+        if given is None or reply.returns is not msgspec.UNSET or reply.throws is not msgspec.UNSET:
+            return reply
+        return msgspec.structs.replace(reply, returns=given.returned, throws=given.threw)
 
 
 def text_result(text: str, **more: Any) -> dict[str, Any]:

@@ -71,6 +71,17 @@ class PackagePlan:
 
 
 @dataclass
+class ListenerPlan:
+    """A listener of the suite on an event of the host; without a fitting behaviour it hands on."""
+
+    name: str
+    event: str
+    scope: str | None = None
+    prepend: bool = False
+    behaviours: list[Behaviour] = field(default_factory=list)
+
+
+@dataclass
 class Plan:
     """Everything a stage opens with, and what the outside parties will do on it."""
 
@@ -82,6 +93,7 @@ class Plan:
     agents: list[str] = field(default_factory=list)
     scripts: dict[str, list[ModelAnswer]] = field(default_factory=dict)
     native_bodies: dict[str, list[NativeBehaviour]] = field(default_factory=dict)
+    listeners: dict[str, ListenerPlan] = field(default_factory=dict)
     cwd: str | None = None
     call_count: int = 0
     signals: dict[str, str] = field(default_factory=dict)

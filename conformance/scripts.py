@@ -105,6 +105,19 @@ class Unload(Act, frozen=True, omit_defaults=True, tag="unload"):
     package: str
 
 
+class Next(Act, frozen=True, omit_defaults=True, tag="next"):
+    """Call the ``next()`` of the host listener this is done in; a reply of its own it then needs none."""
+
+
+class CallHost(Act, frozen=True, omit_defaults=True, tag="host"):
+    """Call a seam of the host, as ``target.call``, in a scope; ``name`` is given to what can be disposed."""
+
+    call: str
+    args: list[Any] = []
+    scope: str | None = None
+    name: str | None = None
+
+
 AnyAct = (
     CallPi
     | CallCtx
@@ -117,6 +130,8 @@ AnyAct = (
     | UnregisterNative
     | AbortSignal
     | Unload
+    | Next
+    | CallHost
 )
 
 

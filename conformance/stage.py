@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from conformance.drivers.driver import Driver, HarnessError
+from conformance.deadlines import PING_SECONDS, Deadlines, alarm
+from conformance.drivers.backend import InProcessDriver
+from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.drivers.protocol import (
     AgentCancel,
     AgentCreate,
@@ -20,6 +23,10 @@ from conformance.drivers.protocol import (
     AgentSettle,
     AgentSteer,
     CtxCall,
+    HostCall,
+    HostDispose,
+    HostListen,
+    HostNext,
     InitializeResult,
     Message,
     NativeRegister,
@@ -28,6 +35,7 @@ from conformance.drivers.protocol import (
     PackageLoad,
     PackageUnload,
     PiCall,
+    Ping,
     PolicySet,
     SignalAbort,
     SignalCreate,
@@ -41,8 +49,10 @@ from conformance.scripts import (
     AbortSignal,
     AnyAct,
     CallCtx,
+    CallHost,
     CallPi,
     Cancel,
+    Next,
     RegisterNative,
     Say,
     SetPolicy,
@@ -51,7 +61,7 @@ from conformance.scripts import (
     Update,
 )
 from conformance.trace import Event, Trace
-from conformance.verdicts import Inconclusive
+from conformance.verdicts import Inconclusive, RuleFailed
 
 T = TypeVar("T")
 
@@ -68,10 +78,17 @@ class Stage:
     """
 
     def __init__(
-        self, runner: asyncio.Runner, driver: Driver, hello: InitializeResult, mount: str | None = None
+        self,
+        runner: asyncio.Runner,
+        driver: Driver,
+        hello: InitializeResult,
+        mount: str | None = None,
+        deadlines: Deadlines = Deadlines(),
     ) -> None:
         self.hello = hello
         self.driver = driver
+        self.deadlines = deadlines
+        self._awaited = "the stage"
         self.plan = Plan(mount=mount)
         self.peer = StagePeer(self.plan, self._perform, HOLD_WINDOW)
         self.outcomes: list[tuple[str, Outcome]] = []
@@ -81,6 +98,7 @@ class Stage:
         self._loaded: list[str] = []
         self._children: set[int] = set()
         self._aborts: list[asyncio.Future[Any]] = []
+        self._handles: dict[str, str] = {}
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
@@ -111,6 +129,7 @@ class Stage:
                 )
             )
             self._prepare_signals()
+            self._listen(None)
         for package in list(self.plan.packages.values()):
             if not package.late and package.name not in self._loaded:
                 self.load(package.name)
@@ -169,6 +188,14 @@ class Stage:
         for native in self.plan.natives:
             if native.agent == agent:
                 self.ask(NativeRegister(native=native))
+        self._listen(agent)
+
+    def _listen(self, scope: str | None) -> None:
+        for listener in self.plan.listeners.values():
+            if listener.scope == scope:
+                self.ask(
+                    HostListen(listener=listener.name, event=listener.event, scope=scope, prepend=listener.prepend)
+                )
 
     # --- what happens on it -------------------------------------------------------------------------------------------
 
@@ -190,6 +217,26 @@ class Stage:
         self.outcomes.append((call, outcome))
         return outcome
 
+    def call_host(self, act: CallHost) -> Outcome:
+        """Call a seam of the host, once there are agents, and return how that ended."""
+        self.open()
+        outcome: Outcome = self.do(self._call_host(act))
+        return outcome
+
+    async def _call_host(self, act: CallHost) -> Outcome:
+        if act.call == "dispose":
+            message: Message = HostDispose(handle=self._handles.get(act.args[0], act.args[0]))
+        else:
+            target, _, call = act.call.partition(".")
+            scope = None if act.scope is None else self._handles.get(act.scope, act.scope)
+            args = [self._handles.get(arg, arg) if isinstance(arg, str) else arg for arg in act.args]
+            message = msgspec.convert({"target": target, "call": call, "args": args, "scope": scope}, HostCall)
+        outcome: Outcome = await self.driver.request(message)
+        if act.name is not None and isinstance(outcome.returned, dict):
+            self._handles[act.name] = outcome.returned.get("id", act.name)
+        self.outcomes.append((act.call, outcome))
+        return outcome
+
     def instance(self, package: str, agent: str | None = MAIN) -> str:
         """Return the id of the package's instance that serves ``agent``. Raises ``Inconclusive`` without one."""
         made = [event for event in self.trace.of("instance.created", package=package) if event["role"] != "anchor"]
@@ -200,23 +247,33 @@ class Stage:
 
     def ask(self, message: Message) -> Any:
         """Ask the implementation something and wait for the answer."""
+        self._awaited = f"the answer to {message.method}"
         return self.do(self.driver.request(message))
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run ``work`` on the worker's loop; end at once when the connection breaks or the suite's answer failed."""
-        return self._runner.run(self._watched(work))
+        """Run ``work`` on the worker's loop; end at once when the connection breaks or the suite's answer failed.
 
-    def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:
-        """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
-        return self.do(self.peer.until(satisfied, window))
+        Raises ``Inconclusive`` when a deadline passes (``RuleFailed`` where the rule speaks of ending in time), and
+        :class:`~conformance.drivers.driver.PossibleHang` when there is no sign of life either.
+        """
+        awaited = self._awaited
+        if not isinstance(self.driver, InProcessDriver):
+            return self._runner.run(self._watched(work))
+        with alarm(self.deadlines.request + PING_SECONDS, awaited):
+            return self._runner.run(self._watched(work))
 
     async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
+        self.peer.watch.hear()
         task = asyncio.ensure_future(work)
         lost = asyncio.ensure_future(self.driver.failed())
         try:
-            await asyncio.wait({task, lost}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise lost.result()
+            while not task.done():
+                left = self.peer.watch.left(self.deadlines)
+                if left <= 0:
+                    await self._too_late()
+                await asyncio.wait({task, lost}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                if lost.done() and not task.done():
+                    raise lost.result()
             if self.peer.fault is not None:
                 fault, self.peer.fault = self.peer.fault, None
                 raise fault
@@ -227,7 +284,21 @@ class Stage:
                     pending.cancel()
             await asyncio.gather(task, lost, return_exceptions=True)
 
-    async def _perform(self, act: AnyAct, invocation: str, message: Message) -> None:
+    async def _too_late(self) -> NoReturn:
+        """Ask for a sign of life, and say what the deadline that passed means."""
+        awaited = self._awaited
+        ping = asyncio.ensure_future(self.driver.request(Ping()))
+        await asyncio.wait({ping}, timeout=PING_SECONDS)
+        if not ping.done():
+            ping.cancel()
+            raise PossibleHang(awaited, "run bridge-conformance with only this rule, and look where the adapter waits")
+        whole = time.monotonic() - self.peer.watch.began >= self.deadlines.scenario
+        limit = self.deadlines.scenario if whole else self.deadlines.request
+        what = "the scenario took longer than" if whole else "nothing came for"
+        sentence = f"{what} {limit:g} s while the suite awaited {awaited}; a ping was answered"
+        raise RuleFailed(sentence) if self.deadlines.decides else Inconclusive(sentence)
+
+    async def _perform(self, act: AnyAct, invocation: str, message: Message) -> Outcome | None:
         request = self.driver.request
         agent = getattr(message, "agent", None) or MAIN
         if isinstance(act, CallPi):
@@ -260,8 +331,15 @@ class Stage:
             await request(SignalAbort(signal=act.signal))
         elif isinstance(act, Unload):
             await request(PackageUnload(package=act.package))
+        elif isinstance(act, CallHost):
+            await self._call_host(act)
+        elif isinstance(act, Next):
+            given: Outcome = await request(HostNext(invocation=invocation))
+            self.outcomes.append((f"next of {message.listener}", given))  # type: ignore[attr-defined]
+            return given
         else:
             raise HarnessError(f"the stage does not know the act {type(act).__name__}")
+        return None
 
     # --- what was seen ------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from conformance.drivers import codec
@@ -76,13 +76,16 @@ class InProcessDriver:
             ) from error
         return codec.copy(answer)
 
-    async def ask(self, message: Message) -> Any:
-        """Carry a backend's request to the suite."""
+    def ask(self, message: Message) -> Coroutine[Any, Any, Any]:
+        """Carry a backend's request to the suite; it is numbered by this call, not by the await of what it returns."""
+        self._seq += 1
+        return self._ask(message, self._seq)
+
+    async def _ask(self, message: Message, seq: int) -> Any:
         peer = self._peer
         if peer is None:
             raise HarnessError(f"{self.label} asked {message.method} while no stage was open")
-        self._seq += 1
-        return codec.copy(await peer.answer(codec.copy(message), self._seq))
+        return codec.copy(await peer.answer(codec.copy(message), seq))
 
     def note(self, message: TraceNote) -> None:
         """Carry a backend's notification to the suite."""

@@ -38,6 +38,10 @@ _POINTS: list[tuple[re.Pattern[str], _Find]] = [
         re.compile(r'handler "([^"]*)" of call "([^"]*)"'),
         lambda trace, m: trace.first("handler.enter", handler=m[1], call_id=m[2]),
     ),
+    (
+        re.compile(r'listener "([^"]*)" of call "([^"]*)"'),
+        lambda trace, m: trace.first("host.event", listener=m[1], call_id=m[2]),
+    ),
     (re.compile(r"request (\d+)"), lambda trace, m: trace.first("model.request", request=int(m[1]))),
     (re.compile(r"the end of the step"), lambda trace, m: trace.first("step.end")),
     (re.compile(r"the end of the turn"), lambda trace, m: trace.first("turn.end")),

@@ -12,12 +12,13 @@ from typing import Any
 import msgspec
 
 from conformance.drivers.backend import Suite
-from conformance.drivers.driver import HarnessError
+from conformance.drivers.driver import HarnessError, Unsupported
 from conformance.drivers.protocol import HostCall, HostHandle, HostListen, NativeSpec, Outcome, Reply
-from conformance.drivers.reference._invocations import Invocations
+from conformance.drivers.reference._invocations import Invocation, Invocations
 from conformance.drivers.reference._operator import Natives
 from conformance.drivers.reference._replies import apply_ops, finish
-from conformance.drivers.reference._values import decode, encode, returned, threw
+from conformance.drivers.reference._trace import Notes
+from conformance.drivers.reference._values import Signals, decode, encode, returned, threw
 from reference_bridge.host import UNDEFINED, Agent, Execution, Host, Scope, ToolResult
 from reference_bridge.host.subprocess import SpawnSpec, SubprocessRuntime
 
@@ -32,6 +33,11 @@ WATERFALLS = frozenset(
     }
 )
 """The events whose listeners end with ``next``; what they answer counts."""
+
+KEPT_BYTES = 65536
+"""How much of a stream is kept where a spawn does not say."""
+GRACE_MS = 300
+"""How long a child may take to end where a spawn does not say."""
 
 Following = Callable[[], Awaitable[Any]]
 
@@ -53,9 +59,18 @@ class Seams:
     """Calls seams under the names the harness gives them, and keeps what can be disposed."""
 
     def __init__(
-        self, suite: Suite, invocations: Invocations, numbers: itertools.count[int], host: Host, natives: Natives
+        self,
+        suite: Suite,
+        notes: Notes,
+        invocations: Invocations,
+        numbers: itertools.count[int],
+        host: Host,
+        natives: Natives,
+        signals: Signals,
     ) -> None:
         self._suite = suite
+        self._notes = notes
+        self._signals = signals
         self._invocations = invocations
         self._numbers = numbers
         self._host = host
@@ -69,11 +84,11 @@ class Seams:
         if method is None:
             raise HarnessError(f"the host has no {message.target}.{message.call}", "see the driver's table of seams")
         try:
-            value = method(self.scope(message.scope), *(decode(arg) for arg in message.args))
+            value = method(self.scope(message.scope), *(decode(arg, self._signals) for arg in message.args))
             if inspect.isawaitable(value):
                 value = await value
             return returned(UNDEFINED if value is None else value)
-        except HarnessError:
+        except (HarnessError, Unsupported):
             raise
         except Exception as error:
             return threw(error)
@@ -82,13 +97,11 @@ class Seams:
         """Add a listener; each of its calls asks the suite."""
         scope = self.scope(message.scope)
         try:
-            if message.event == "guard":
-                raise HarnessError("a guard cannot wait for the suite", "set a policy that answers guard")
-            self._handles[message.listener] = self._host.on(
-                message.event, self._listener(message), scope=scope, prepend=message.prepend
+            self._handles[message.listener] = (
+                self._host.tools.guard(self._passing_guard(message.listener), scope)
+                if message.event == "guard"
+                else self._host.on(message.event, self._listener(message), scope=scope, prepend=message.prepend)
             )
-        except HarnessError:
-            raise
         except Exception as error:
             return threw(error)
         return returned({"$": "handle", "id": message.listener})
@@ -127,25 +140,40 @@ class Seams:
             raise HarnessError(f"there is no scope {id!r}", "name an agent, or a handle that scopes.create returned")
         return scope
 
+    def _passing_guard(self, listener: str) -> Callable[[Execution], None]:
+        """A guard answers at once and cannot wait for the suite: it passes, and is noted."""
+
+        def guard(execution: Execution) -> None:
+            agent = _agent_of(execution)
+            told = encode(plain(execution))
+            self._notes.send("host.event", agent, execution.call_id, listener=listener, event="guard", exec=told)
+
+        return guard
+
     def _listener(self, message: HostListen) -> Callable[..., Any]:
-        async def listener(*payload: Any) -> Any:
+        # Plain, not async: what it asks is numbered at the dispatch, also of an emit that nobody awaits.
+        def listener(*payload: Any) -> Awaitable[Any]:
             following = payload[-1] if message.event in WATERFALLS else None
             subject = payload[0] if payload else None
             agent = _agent_of(subject)
             invocation = self._invocations.open(agent)
             dispatch = self._open[invocation.id] = Dispatch(following)
             results = [each for each in payload if isinstance(each, ToolResult)]
-            try:
-                reply: Reply = await self._suite.ask(
-                    HostHandle(
-                        listener=message.listener,
-                        event=message.event,
-                        invocation=invocation.id,
-                        exec=encode(plain(subject)),
-                        result=encode(plain(results[0])) if results else None,
-                        agent=agent,
-                    )
+            asked = self._suite.ask(
+                HostHandle(
+                    listener=message.listener,
+                    event=message.event,
+                    invocation=invocation.id,
+                    exec=encode(plain(subject)),
+                    result=encode(plain(results[0])) if results else None,
+                    agent=agent,
                 )
+            )
+            return answered(asked, invocation, dispatch, subject)
+
+        async def answered(asked: Awaitable[Any], invocation: Invocation, dispatch: Dispatch, subject: Any) -> Any:
+            try:
+                reply: Reply = await asked
                 return await self._answer(message.event, reply, dispatch, subject)
             finally:
                 del self._open[invocation.id]
@@ -204,7 +232,12 @@ class Seams:
     async def _tools_execute(self, scope: Scope | None, request: Any) -> Any:
         agent = next((each for each in self._host.agents if scope is not None and each.scope is scope), None)
         result = await self._host.tools.execute(
-            request["callId"], request["name"], request.get("arguments", UNDEFINED), agent=agent, scope=scope
+            request["callId"],
+            request["name"],
+            request.get("arguments", UNDEFINED),
+            agent=agent,
+            scope=scope,
+            signal=request.get("signal"),
         )
         return plain(result)
 
@@ -272,18 +305,17 @@ class Seams:
         return await self._subprocess().resolve_executable(command)
 
     async def _subprocess_spawn(self, scope: Scope | None, spec: Any) -> Any:
-        """Spawn and wait: `{argv, cwd, stdio: {stdin?: {data}, stdout: {maxBytes}, stderr: {maxBytes}}, graceMs}`."""
-        stdio = spec["stdio"]
-        stdin = stdio.get("stdin")
+        """Start a child and wait for its end; streams are named by the bytes to keep, and `stdin` by its text."""
         child = self._subprocess().spawn(
             SpawnSpec(
                 argv=spec["argv"],
-                cwd=spec["cwd"],
-                stdout=stdio["stdout"]["maxBytes"],
-                stderr=stdio["stderr"]["maxBytes"],
-                grace=spec["graceMs"] / 1000,
-                stdin=stdin["data"].encode() if isinstance(stdin, dict) else b"",
-                env=spec.get("env", {}),
+                cwd=spec.get("cwd", "/"),
+                stdout=spec.get("stdout", KEPT_BYTES),
+                stderr=spec.get("stderr", KEPT_BYTES),
+                grace=spec.get("graceMs", GRACE_MS) / 1000,
+                signal=spec.get("signal"),
+                stdin=spec.get("stdin", "").encode(),
+                env={name: None if value is UNDEFINED else value for name, value in spec.get("env", {}).items()},
             )
         )
         ended = await child.done()
@@ -299,7 +331,7 @@ class Seams:
 
     def _subprocess(self) -> SubprocessRuntime:
         if self._host.subprocess is None:
-            raise HarnessError("this stage has no subprocess service", "open it with one")
+            raise Unsupported("subprocess", "this stage has no subprocess service")
         return self._host.subprocess
 
 

@@ -78,7 +78,7 @@ class OpenStage:
         self.services.attach(self.host)
         self.natives = Natives(suite, self.notes, self.invocations, self.host)
         self.policies = Policies(self.notes, self.host)
-        self.seams = Seams(suite, self.invocations, numbers, self.host, self.natives)
+        self.seams = Seams(suite, self.notes, self.invocations, numbers, self.host, self.natives, self._signal)
         self.packages = Packages(suite, self.notes, self.invocations, numbers, self._signal)
         self.bridge = bridge_type(self.host, mount)
         for native in message.natives:
