@@ -143,8 +143,10 @@ class Bridge:
     async def load(self, package: Package) -> None:
         """Install a package behind those that are there, and run its factory for everybody who is there.
 
-        Raises what the factory throws, and then nothing of the package is left.
+        Raises what the factory throws, and then nothing of the package is left; `ValueError` for a name that is taken.
         """
+        if any(installed.package.name == package.name for installed in self.installed):
+            raise ValueError(f"a package {package.name!r} is loaded already")
         await self.install(Installed(package), len(self.installed))
 
     async def reload(self, name: str, replacement: Package | None = None) -> None:

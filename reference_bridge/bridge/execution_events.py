@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.dispatch import Dispatch, Event
+from reference_bridge.bridge.values import private_copy
 from reference_bridge.host.loop import Agent
 from reference_bridge.host.signals import AbortSignal
 
@@ -39,7 +39,7 @@ class ExecutionEvents:
 
     async def started(self, call: Call) -> None:
         """Wait until every start handler of the call is done."""
-        if call.started is not None:
+        if call.started is not None and not call.started.done():
             await asyncio.wait({call.started})
 
     def update(self, call: Call, partial: Any, signal: AbortSignal | None = None) -> None:
@@ -112,7 +112,7 @@ class ExecutionEvents:
             "type": "tool_execution_end",
             "toolCallId": call.call_id,
             "toolName": call.name,
-            "result": deepcopy(outcome.result),
+            "result": private_copy(outcome.result),
             "isError": outcome.is_error,
         }
 

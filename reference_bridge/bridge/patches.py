@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
 from reference_bridge.bridge.calls import Call
@@ -11,7 +10,7 @@ from reference_bridge.bridge.contents import Contents
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import Outcome
 from reference_bridge.bridge.notices import Notices
-from reference_bridge.bridge.values import UNDEFINED, as_object, is_truthy, same_json
+from reference_bridge.bridge.values import UNDEFINED, as_object, is_truthy, private_copy, same_json
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.results import Execution
 
@@ -56,8 +55,8 @@ class ResultPatches:
             "toolName": call.name,
             "toolCallId": call.call_id,
             "input": call.input,
-            "content": deepcopy(outcome.result["content"]),
-            "details": deepcopy(outcome.result.get("details", UNDEFINED)),
+            "content": private_copy(outcome.result["content"]),
+            "details": private_copy(outcome.result.get("details", UNDEFINED)),
             "isError": outcome.is_error,
         }
 

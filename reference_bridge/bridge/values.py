@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import Any
 
 from reference_bridge.bridge._js import is_truthy, stringify
 from reference_bridge.host.errors import Thrown, error_message
 from reference_bridge.host.json_values import UNDEFINED, NotLosslessError, clone, js_string
 
-__all__ = ["UNDEFINED", "as_object", "copy_json", "is_truthy", "json_text", "same_json", "thrown_text"]
+__all__ = ["UNDEFINED", "as_object", "copy_json", "is_truthy", "json_text", "private_copy", "same_json", "thrown_text"]
 
 
 def as_object(value: object) -> dict[str, Any]:
@@ -57,6 +58,14 @@ def copy_json(value: object) -> Any:
     except NotLosslessError:
         kept = _jsonable(value, ())
         return kept if kept is UNDEFINED else clone(kept)
+
+
+def private_copy(value: Any) -> Any:
+    """A deep copy for somebody who may change it at will; what cannot be copied is handed out as it is."""
+    try:
+        return deepcopy(value)
+    except Exception:
+        return value
 
 
 def json_text(value: object) -> str:

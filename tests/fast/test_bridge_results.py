@@ -205,6 +205,14 @@ async def test_details_that_json_cannot_carry_are_left_out_and_reported(stage: B
 
 
 @bridged()
+async def test_details_that_cannot_be_copied_do_not_spoil_the_result(stage: Bridged) -> None:
+    await stage.load("p", pi_tool("t", {"content": [text("fine")], "details": {"task": (i for i in "x")}}), watch=True)
+    await stage.one("t")
+    assert shown(stage) == ([text("fine")], False)
+    assert stage.order() == ["start", "call", "result", "end"]
+
+
+@bridged()
 async def test_a_definition_without_a_body_fails_its_calls(stage: Bridged) -> None:
     tool = pi_tool("t")
     del tool["execute"]

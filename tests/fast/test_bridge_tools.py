@@ -180,6 +180,15 @@ async def test_a_factory_that_throws_leaves_nothing_and_is_reported(stage: Bridg
     assert ["no luck" in notice for notice in stage.notices] == [True]
 
 
+@bridged()
+async def test_a_package_is_loaded_once(stage: Bridged) -> None:
+    await stage.load("p", pi_tool("t"))
+    with pytest.raises(ValueError, match="loaded already"):
+        await stage.load("p", pi_tool("other"))
+    await stage.one("t")
+    assert stage.listed() == ["t"]
+
+
 @bridged("engine", agent=False)
 async def test_a_factory_that_throws_for_one_agent_is_reported_and_the_others_serve(stage: Bridged) -> None:
     def broken(pi: Any) -> None:
