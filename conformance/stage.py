@@ -83,11 +83,11 @@ class Stage:
         driver: Driver,
         hello: InitializeResult,
         mount: str | None = None,
-        deadlines: Deadlines = Deadlines(),
+        deadlines: Deadlines | None = None,
     ) -> None:
         self.hello = hello
         self.driver = driver
-        self.deadlines = deadlines
+        self.deadlines = deadlines or Deadlines()
         self._awaited = "the stage"
         self.plan = Plan(mount=mount)
         self.peer = StagePeer(self.plan, self._perform, HOLD_WINDOW)
@@ -261,6 +261,10 @@ class Stage:
             return self._runner.run(self._watched(work))
         with alarm(self.deadlines.request + PING_SECONDS, awaited):
             return self._runner.run(self._watched(work))
+
+    def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:
+        """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
+        return self.do(self.peer.until(satisfied, window))
 
     async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
         self.peer.watch.hear()

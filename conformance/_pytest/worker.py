@@ -17,6 +17,7 @@ from conformance._pytest.bridges import Bridge, Pool, stderr_of
 from conformance._pytest.judge import InvariantBroken, Judged, NotRun, judge
 from conformance._pytest.plan import Plan, Task, blocked
 from conformance.catalogue.features import TAGS
+from conformance.deadlines import Deadlines
 from conformance.drivers.driver import Driver, HarnessError
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
@@ -119,8 +120,9 @@ class Worker:
     def open_stage(self, item: pytest.Item, bridge: Bridge) -> Stage:
         """A fresh stage on a bridge for the test ``item``."""
         driver = self.pool.driver(bridge)
-        stage = Stage(self.pool.runner, driver, bridge.hello, bridge.mount)
         run = item.stash.get(RUN, None)
+        deadlines = Deadlines.of(run.task.rule if run is not None else None, self.config.getoption("--bridge-timeout"))
+        stage = Stage(self.pool.runner, driver, bridge.hello, bridge.mount, deadlines)
         if run is not None:
             run.stage, run.driver = stage, driver
         return stage
