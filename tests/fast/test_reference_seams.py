@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.drivers.backend import InProcessDriver
-from conformance.drivers.driver import HarnessError
+from conformance.drivers.driver import HarnessError, Unsupported
 from conformance.drivers.protocol import (
     HostCall,
     HostDispose,
@@ -19,6 +19,7 @@ from conformance.drivers.protocol import (
     Op,
     Outcome,
     Reply,
+    Services,
     ToolCall,
 )
 from conformance.drivers.reference import make_backend
@@ -112,3 +113,23 @@ def test_the_inbox_the_log_and_the_agent_can_be_looked_at(stage: Stage) -> None:
     assert ask(stage, "agent", "status").returned == "idle"
     assert [event["type"] for event in ask(stage, "session", "events").returned] == ["agent/inbox/spliced"]
     assert "requires a surfaceOp" in ask(stage, "session", "append", "user/message", {}).threw["message"]
+
+
+def test_a_child_of_the_service_is_waited_for(stage: Stage) -> None:
+    spec = {"argv": ["sh", "-c", "cat; exit 3"], "stdin": "in", "stdout": 1}
+    ended = ask(stage, "subprocess", "spawn", spec).returned
+    assert (ended["exitCode"], ended["stdout"]) == (3, {"text": "n", "nextOffset": 2, "lossy": True})
+    assert "PATH" in ask(stage, "subprocess", "resolveExecutable", "no-such-program").threw["message"]
+
+
+def test_a_service_that_is_left_out_is_unsupported(stage: Stage) -> None:
+    stage.plan.services = Services(subprocess="none")
+    with pytest.raises(Unsupported):
+        ask(stage, "subprocess", "resolveExecutable", "sh")
+
+
+def test_a_guard_that_is_listened_on_is_noted_and_passes(stage: Stage) -> None:
+    stage.open()
+    stage.ask(HostListen(listener="g", event="guard", scope="main"))
+    assert text_of(one(stage)["content"]) == "g ok"
+    assert [event["event"] for event in stage.trace.of("host.event")] == ["guard"]
