@@ -308,7 +308,7 @@ class TestWrongUse:
 
     def test_two_bridges_of_one_label(self, sound: SmallCheckout, workers: tuple[str, ...]) -> None:
         refused(
-            sound.run(f"--bridge={TINY}", f"--bridge={TINY}", *workers), "two bridges are called", "--bridge=first="
+            sound.run(f"--bridge={TINY}", f"--bridge={TINY}", *workers), "two bridges are labelled", "--bridge=first="
         )
 
     def test_the_suite_without_a_bridge(self, sound: SmallCheckout, workers: tuple[str, ...], tmp_path: Path) -> None:
