@@ -6,6 +6,7 @@ A model in Python of the DeepSeek Harness 0.1.0-rc.8, as it shows itself to what
 from __future__ import annotations
 
 from reference_bridge.host.approval import ApprovalRequest, ApprovalService
+from reference_bridge.host.code_mode import CodeOutcome, CodeRuntime, SubCallError
 from reference_bridge.host.decisions import accept, allow, ask, block, deny
 from reference_bridge.host.definitions import ToolDefinition, define_tool
 from reference_bridge.host.errors import (
@@ -54,6 +55,8 @@ __all__ = [
     "ApprovalRequest",
     "ApprovalService",
     "Assembly",
+    "CodeOutcome",
+    "CodeRuntime",
     "Disposer",
     "Execution",
     "FrozenDict",
@@ -82,6 +85,7 @@ __all__ = [
     "SessionEvent",
     "StatusChange",
     "Store",
+    "SubCallError",
     "Thrown",
     "ToolArgsError",
     "ToolCall",

@@ -10,6 +10,7 @@ from reference_bridge.host.agents import Agents
 from reference_bridge.host.approval import ApprovalService, AskResolution
 from reference_bridge.host.attachments import AttachmentStore
 from reference_bridge.host.background import Background
+from reference_bridge.host.code_mode import CodeRuntime, run_code_tool
 from reference_bridge.host.logger import Logger
 from reference_bridge.host.loop import Services
 from reference_bridge.host.registry import Mode
@@ -32,6 +33,8 @@ class HostOptions:
     approval: ApprovalService | None = None
     subprocess: SubprocessRuntime | None = None
     attachments: AttachmentStore | None = None
+    code_runtime: CodeRuntime | None = None
+    """Runs the programs of `run_code`; the modes `code` and `both` need one."""
     store: Callable[[str], Store] = _memory_store
     """Gives the store of a session by its id."""
     max_parallel_tool_calls: int = 10
@@ -72,6 +75,8 @@ class Host:
         self.tools = Tools(
             lambda: events.emit("tools/change", None), options.mode, events, AskResolution(options.approval, events)
         )
+        if options.code_runtime is not None:
+            self.tools.transport = run_code_tool(options.code_runtime, self.tools, options.max_parallel_tool_calls)
         services = Services(
             self.tools, events, self.tools.pipeline, self.background, self.logger, options.max_parallel_tool_calls
         )

@@ -214,10 +214,13 @@ class Registry:
     def catalogue(self, scope: Scope | None = GLOBAL) -> list[dict[str, Json]]:
         """What a model request of `scope` lists: `schemas` as the mode presents them, sorted by code unit of the name.
 
-        A listener of `system-prompt/assemble` that changed tools can put this in place of `assembly.tools`.
+        A listener of `system-prompt/assemble` that changed tools can put this in place of `assembly.tools`. Raises
+        `ValueError` for a mode that presents `run_code` on a host that cannot run code.
         """
-        only_transport = self.mode_of(scope) == "code"
-        listed = [schema for schema in self.schemas(scope) if not only_transport or schema["name"] == RUN_CODE]
+        mode = self.mode_of(scope)
+        if mode != "native" and self.transport is None:
+            raise ValueError(f'mode "{mode}" requires a code runtime: give the host one or set the mode to "native"')
+        listed = [schema for schema in self.schemas(scope) if mode != "code" or schema["name"] == RUN_CODE]
         return sorted(listed, key=lambda schema: code_units(schema["name"]))
 
     def guard_reason(self, execution: Execution) -> Any:
