@@ -43,6 +43,7 @@ from reference_bridge.host.session_events import SessionEvent
 from reference_bridge.host.signals import AbortController, AbortedError, AbortSignal
 from reference_bridge.host.steps import Assembly, PromptContext
 from reference_bridge.host.stores import JsonLinesStore, MemoryStore
+from reference_bridge.host.timeouts import enforce_timeouts
 
 __all__ = [
     "GLOBAL",
@@ -103,6 +104,7 @@ __all__ = [
     "clone",
     "define_tool",
     "deny",
+    "enforce_timeouts",
     "error_message",
     "freeze",
     "image_block",

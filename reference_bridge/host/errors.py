@@ -100,3 +100,13 @@ def error_message(error: BaseException) -> str:
     if len(error.args) == 1 and isinstance(error.args[0], str):
         return error.args[0]
     return str(error)
+
+
+def error_chain(error: BaseException) -> str:
+    """The text of `error` and of what caused it, outermost first: how the end of a failed turn tells it."""
+    texts = []
+    cause: BaseException | None = error
+    while cause is not None:
+        texts.append(error_message(cause))
+        cause = cause.__cause__
+    return ": ".join(texts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from reference_bridge.host.background import Background
-from reference_bridge.host.errors import ModelError, error_message
+from reference_bridge.host.errors import ModelError, error_chain, error_message
 from reference_bridge.host.inbox import Inbox, Target
 from reference_bridge.host.json_values import Json, freeze, member
 from reference_bridge.host.logger import Logger
@@ -199,7 +199,7 @@ class Agent:
                 reason = {"kind": "aborted", "reason": signal.reason}
             else:
                 code = error.code if isinstance(error, ModelError) else "UNKNOWN"
-                reason = {"kind": "error", "error": {"message": error_message(error), "code": code}}
+                reason = {"kind": "error", "error": {"message": error_chain(error), "code": code}}
         finally:
             self.session.append("turn/end", {"turn": activity.turn, "reason": reason})
         return goes_on
@@ -215,6 +215,7 @@ class Agent:
             if member(decision, "kind") == "reject":
                 return {"kind": "blocked"}, False
             messages = member(decision, "messages")
+            member(messages, "length")
             if not messages and (reason is not None or activity.step == 0):
                 return reason or {"kind": "completed"}, reason is not None
             activity.step += 1

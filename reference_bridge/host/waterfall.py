@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from reference_bridge.host.background import Background
 from reference_bridge.host.errors import error_message
+from reference_bridge.host.json_values import UNDEFINED
 from reference_bridge.host.logger import Logger
 from reference_bridge.host.scopes import Disposer, Scope, owned
 
@@ -76,9 +77,11 @@ class Events:
         return await advance()
 
     async def serial(self, event: str, target: Scope | None, *args: Any) -> None:
-        """Tell each listener and wait for it before the next one is told."""
+        """Tell each listener and wait for it before the next one is told; one that answers something is the last."""
         for listener in self.heard_by(event, target):
-            await settle(listener(*args))
+            answer = await settle(listener(*args))
+            if answer is not None and answer is not False and answer is not UNDEFINED:
+                return
 
     def emit(self, event: str, target: Scope | None, *args: Any, about: str = "") -> None:
         """Tell every listener now and wait for none: what an async listener does may land any time later.

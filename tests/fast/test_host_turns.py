@@ -147,16 +147,6 @@ async def test_a_rejected_first_step_opens_and_closes_the_turn_without_a_step(st
 
 
 @staged()
-async def test_a_raising_pre_step_listener_ends_the_turn_with_an_error(stage: Stage) -> None:
-    def broken(step: Any, next: Any) -> Any:
-        raise RuntimeError("prestep boom")
-
-    stage.host.on("agent/pre-step", broken)
-    await stage.turn()
-    assert stage.turn_ends == [{"kind": "error", "error": {"message": "prestep boom", "code": "UNKNOWN"}}]
-
-
-@staged()
 async def test_pre_step_may_rewrite_what_enters(stage: Stage) -> None:
     async def rewrite(step: Any, next: Any) -> Any:
         return {**await next(), "messages": [user_message("rewritten")]}
@@ -189,6 +179,46 @@ async def test_turn_stopping_is_awaited_and_may_extend_the_turn(stage: Stage) ->
     assert (requests(stage), len(stage.turn_ends)) == (3, 1)
     assert stage.trace[-3:] == ["turn-stopping", "turn/end", "status:idle"]
     assert stage.said == ["go", "one more"]
+
+
+@staged()
+async def test_a_turn_stopping_listener_that_answers_something_is_the_last_to_be_told(stage: Stage) -> None:
+    told: list[str] = []
+    stage.host.on("agent/turn-stopping", lambda stopping: told.append("first"))
+    stage.host.on("agent/turn-stopping", lambda stopping: told.append("second") or "answer")
+    stage.host.on("agent/turn-stopping", lambda stopping: told.append("third"))
+    await stage.turn(OK)
+    assert told == ["first", "second"]
+
+
+@pytest.mark.parametrize("event", ["agent/turn-stopping", "system-prompt/assemble", "agent/pre-step"])
+@staged()
+async def test_a_listener_around_a_step_that_raises_ends_the_turn_with_its_text_and_cause(
+    stage: Stage, event: str
+) -> None:
+    def broken(*args: Any) -> Any:
+        raise RuntimeError("outer") from ValueError("inner")
+
+    stage.host.on(event, broken)
+    await stage.turn(OK)
+    assert stage.turn_ends == [{"kind": "error", "error": {"message": "outer: inner", "code": "UNKNOWN"}}]
+
+
+@pytest.mark.parametrize(
+    ("decision", "text"),
+    [
+        (None, "Cannot read properties of null (reading 'kind')"),
+        ({}, "Cannot read properties of undefined (reading 'length')"),
+        ({"kind": "enter"}, "Cannot read properties of undefined (reading 'length')"),
+    ],
+)
+@staged()
+async def test_a_malformed_pre_step_decision_ends_the_turn_with_an_error(
+    stage: Stage, decision: Any, text: str
+) -> None:
+    stage.host.on("agent/pre-step", lambda step, next: decision)
+    await stage.turn(OK)
+    assert stage.turn_ends == [{"kind": "error", "error": {"message": text, "code": "UNKNOWN"}}]
 
 
 @staged()
