@@ -10,7 +10,7 @@ from pytest_bdd import given, then, when
 
 from conformance.compare import check, holds, show
 from conformance.drivers.driver import HarnessError
-from conformance.drivers.protocol import AgentCreate, AgentDispose, HostCall, Outcome
+from conformance.drivers.protocol import AgentCreate, HostCall, Outcome
 from conformance.plan import MAIN, ListenerPlan
 from conformance.scripts import Behaviour, CallHost, NativeBehaviour
 from conformance.stage import Stage
@@ -111,12 +111,6 @@ def child_is_created(stage: Stage, agent: str, parent: str) -> None:
     stage.ask(AgentCreate(agent=agent, parent=parent))
 
 
-@when(phrase('agent "{agent}" is ended'))
-def agent_is_ended(stage: Stage, agent: str) -> None:
-    stage.open()
-    stage.ask(AgentDispose(agent=agent))
-
-
 # --- what was seen ----------------------------------------------------------------------------------------------------
 
 
@@ -126,10 +120,10 @@ def passes_the_stages(stage: Stage, call: str, stages: str) -> None:
     check(seen == stages.split(), f'call "{call}" passes the stages {stages}', " ".join(seen) or "none")
 
 
-@then(phrase('the listeners of {event:word} hear call "{call}" in the order {names:json}'))
-def hear_in_order(stage: Stage, event: str, call: str, names: list[str]) -> None:
-    seen = [entry["listener"] for entry in stage.trace.of("host.event", event=event, call_id=call)]
-    check(seen == names, f'call "{call}" is heard by {show(names)}', f"it was heard by {show(seen)}")
+@then(phrase('the result of call "{call}" has no error code'))
+def has_no_code(stage: Stage, call: str) -> None:
+    found = [event["code"] for event in stage.trace.of("log.result", call_id=call)]
+    check(found == [None], f'the one result of call "{call}" has no error code', show(found))
 
 
 @then(phrase('listener "{name}" is told {value:json}'))
@@ -183,15 +177,6 @@ def log_holds(stage: Stage, datatable: list[list[str]]) -> None:
         types = ", ".join(event["type"] for event in events[at:])
         check(bool(found), f"the log holds {row['type']} {show(wanted)}", f"after that place it holds {types}")
         at = found[0] + 1
-
-
-@then(phrase("at most {count:int} bodies run at once, and {other:int} did"))
-def run_at_once(stage: Stage, count: int, other: int) -> None:
-    running = most = 0
-    for event in stage.trace.of("native.enter", "native.exit"):
-        running += 1 if event.kind == "native.enter" else -1
-        most = max(most, running)
-    check(most == other <= count, f"at most {count} bodies run at once, and {other} did", f"{most} did")
 
 
 def _stage_of(event: Event) -> str | None:
