@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -58,22 +58,26 @@ class Watch:
 
 
 @contextmanager
-def alarm(seconds: float, awaited: str) -> Iterator[None]:
-    """Raise :class:`PossibleHang` in the main thread when what runs in this process never comes back to the loop.
+def alarm(seconds: float, awaited: str) -> Iterator[Callable[[], None]]:
+    """Raise :class:`PossibleHang` in the main thread when what runs in this process does not come back to the loop.
 
-    An asyncio time-out cannot stop a busy loop. Elsewhere than in the main thread nothing is watched.
+    Yields what winds the alarm up again; call it whenever the loop has shown that it lives. An asyncio time-out cannot
+    stop a busy loop. Elsewhere than in the main thread nothing is watched.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield lambda: None
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise PossibleHang(awaited, "the implementation keeps this process busy; look for a loop without an await")
 
+    def wind() -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    wind()
     try:
-        yield
+        yield wind
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

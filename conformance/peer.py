@@ -198,7 +198,14 @@ class StagePeer:
             seen = len(self.trace)
             await self.until(lambda trace: any(_holds(act, event) for event in trace.events[seen:]), self.window)
             return None
-        return await self._perform(act, invocation, message)
+        # While the suite waits for the implementation itself, it is not the suite that owes an answer.
+        self.watch.owed -= 1
+        self.watch.hear()
+        try:
+            return await self._perform(act, invocation, message)
+        finally:
+            self.watch.owed += 1
+            self.watch.hear()
 
     def _spawn(self, message: ProcessSpawn, seq: int) -> ProcessAnswer:
         data = {"argv": message.argv, "cwd": message.cwd, "stdin": message.stdin, "via": "provider"}

@@ -259,14 +259,14 @@ class Stage:
         awaited = self._awaited
         if not isinstance(self.driver, InProcessDriver):
             return self._runner.run(self._watched(work))
-        with alarm(self.deadlines.request + PING_SECONDS, awaited):
-            return self._runner.run(self._watched(work))
+        with alarm(self.deadlines.request + PING_SECONDS, awaited) as wind:
+            return self._runner.run(self._watched(work, wind))
 
     def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:
         """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
         return self.do(self.peer.until(satisfied, window))
 
-    async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _watched(self, work: Coroutine[Any, Any, T], alive: Callable[[], None] = lambda: None) -> T:
         self.peer.watch.hear()
         task = asyncio.ensure_future(work)
         lost = asyncio.ensure_future(self.driver.failed())
@@ -275,7 +275,8 @@ class Stage:
                 left = self.peer.watch.left(self.deadlines)
                 if left <= 0:
                     await self._too_late()
-                await asyncio.wait({task, lost}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({task, lost}, timeout=min(left, 1.0), return_when=asyncio.FIRST_COMPLETED)
+                alive()
                 if lost.done() and not task.done():
                     raise lost.result()
             if self.peer.fault is not None:
