@@ -127,7 +127,7 @@ def _scalar_problems(node: dict[str, Json], kind: str, path: str) -> list[str]:
     if "const" in node:
         if not _is(kind, node["const"]):
             problems.append(f"{path}.const must be a {kind} value")
-        elif listed and not _holds(allowed, node["const"]):
+        elif listed and node["const"] not in allowed:
             problems.append(f"{path}.const must be one of {path}.enum when both are declared")
     return problems
 
@@ -155,9 +155,9 @@ def violations(schema: Json, value: Json, path: str = "value") -> list[str]:
         ]
     if not _is(kind, value):
         return [f'"{_shown(path)}" must be {_NEEDS_ARTICLE[kind]}']
-    if "enum" in schema and not _holds(schema["enum"], value):
+    if "enum" in schema and value not in schema["enum"]:
         return [f'"{_shown(path)}" must be one of {_json_text(schema["enum"])}']
-    if "const" in schema and not _holds([schema["const"]], value):
+    if "const" in schema and value != schema["const"]:
         return [f'"{_shown(path)}" must be {_json_text(schema["const"])}']
     return []
 
@@ -191,11 +191,6 @@ def _is(kind: str, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return False
     return kind == "number" or float(value).is_integer()
-
-
-def _holds(allowed: list[Json], value: Json) -> bool:
-    """Whether `value` is in `allowed` as JavaScript compares: True is not 1, but 1.0 is."""
-    return any(entry == value and isinstance(entry, bool) == isinstance(value, bool) for entry in allowed)
 
 
 def _shown(path: str) -> str:

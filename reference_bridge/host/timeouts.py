@@ -35,7 +35,7 @@ def enforce_timeouts(host: Host) -> Disposer:
         finally:
             timer.cancel()
             execution.signal = turn_signal
-        if not controller.signal.aborted or turn_signal.aborted:
+        if not controller.signal.aborted:
             return answer
         return ToolResult.failure(message, info={"name": "ToolTimeoutError", "code": TOOL_TIMEOUT})
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from reference_bridge.host import ModelFailure, ModelReply
+from reference_bridge.host import ModelFailure, ModelReply, define_tool
 from reference_bridge.host.results import CallRequest
 from reference_bridge.host.signals import AbortSignal
-from tests.fast.small_host import OK, Stage, call, calls, staged
+from tests.fast.small_host import OK, Stage, call, calls, show, staged
 
 
 class Gates:
@@ -204,6 +204,24 @@ async def test_only_true_itself_is_parallel(stage: Stage, answer: Callable[[Any]
     assert stage.host.tools.pipeline.is_parallel(request) is parallel
     ghost = CallRequest("z", "ghost", {}, AbortSignal(), agent=stage.agent)
     assert stage.host.tools.pipeline.is_parallel(ghost) is False
+
+
+@staged()
+async def test_a_defined_tool_is_exclusive_for_arguments_it_would_refuse(stage: Stage) -> None:
+    defined = define_tool(
+        name="d",
+        description="d",
+        parameters={"s": {"type": "string", "required": True}},
+        execute=lambda args, exec: "x",
+        render=show,
+        is_concurrency_safe=lambda args: True,
+    )
+    stage.host.tools.register(defined)
+
+    def parallel(arguments: Any) -> bool:
+        return stage.host.tools.pipeline.is_parallel(CallRequest("z", "d", arguments, AbortSignal()))
+
+    assert [parallel({}), parallel({"s": "x"})] == [False, True]
 
 
 @staged()

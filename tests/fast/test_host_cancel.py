@@ -170,6 +170,17 @@ async def test_one_signal_is_shared_by_everything_in_a_turn_and_carries_the_caus
 
 
 @staged()
+async def test_each_turn_has_a_signal_of_its_own(stage: Stage) -> None:
+    signals: list[Any] = []
+    stage.tool("g", lambda args, exec: signals.append(exec.signal))
+    stage.model.replies = [calls(call("g")), OK] * 2
+    stage.agent.followup("one")
+    stage.agent.followup("two")
+    await stage.agent.when_idle()
+    assert signals[0] is not signals[1]
+
+
+@staged()
 async def test_a_cancel_clears_the_inbox(stage: Stage) -> None:
     slow = Waiting(stage)
     stage.model.replies = [calls(call("slow"))]
@@ -209,6 +220,8 @@ async def test_input_behind_a_cancel_under_way_gets_a_turn_of_its_own(stage: Sta
     await stage.agent.when_idle()
     assert [reason["kind"] for reason in stage.turn_ends] == ["aborted", "completed"]
     assert stage.said == ["go", "again"]
+    queued = [e.data["target"] for e in stage.agent.session.events if e.type == "agent/inbox/spliced"]
+    assert set(queued) == {"next-turn"}
 
 
 @staged()

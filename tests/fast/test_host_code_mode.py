@@ -161,6 +161,28 @@ async def test_safe_calls_of_a_program_overlap_and_others_do_not(stage: Stage) -
 
 
 @both()
+async def test_an_exclusive_call_of_a_program_is_a_barrier_both_ways(stage: Stage) -> None:
+    async def body(args: Any, exec: Any) -> int:
+        stage.note(f"start{exec.call_id[-1]}")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        stage.note(f"end{exec.call_id[-1]}")
+        return 1
+
+    stage.tool("safe", body, is_concurrency_safe=lambda args: True)
+    stage.tool("alone", body)
+    await stage.turn(program("return await asyncio.gather(*(tools[n]({}) for n in ('safe', 'alone', 'safe')))"))
+    assert stage.trace == ["start1", "end1", "start2", "end2", "start3", "end3"]
+
+
+@both()
+async def test_one_concluding_nested_call_ends_the_turn(stage: Stage) -> None:
+    stage.tool("g", lambda args, exec: exec.conclude_turn() or "x")
+    await stage.turn(calls(program("return await tools['g']({})")))
+    assert (len(stage.model.requests), stage.turn_ends) == (1, [{"kind": "completed"}])
+
+
+@both()
 async def test_calls_that_a_program_does_not_wait_for_are_finished_or_abandoned(stage: Stage) -> None:
     async def body(args: Any, exec: Any) -> str:
         await exec.signal.wait()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reference_bridge.host import UNDEFINED, HarnessError, Thrown, ToolResult, allow, block, deny
+from reference_bridge.host import UNDEFINED, HarnessError, Thrown, ToolResult, allow, block, deny, user_message
 from reference_bridge.host.signals import AbortController
 from tests.fast.small_host import OK, Stage, call, calls, staged, tool
 
@@ -336,6 +336,74 @@ async def test_a_wrappers_signal_reaches_the_body_and_the_turns_still_does(stage
     stage.tool("g", body)
     assert (await stage.one("g")).code == "ABORTED"
     assert stage.turn_ends == [{"kind": "completed"}]
+
+
+@staged()
+async def test_the_fused_signal_is_the_bodys_alone(stage: Stage) -> None:
+    seen: list[Any] = []
+
+    async def wrapper(exec: Any, next: Any) -> Any:
+        exec.signal = AbortController().signal
+        seen.append(exec.signal)
+        return await next()
+
+    async def post(exec: Any, result: Any, next: Any) -> Any:
+        seen.append(exec.signal)
+        return await next()
+
+    stage.host.on("tools/execute", wrapper)
+    stage.host.on("tools/post-execute", post)
+    stage.tool("g", lambda args, exec: seen.append(exec.signal) or "ran")
+    await stage.one("g")
+    assert seen[0] is seen[2]
+    assert seen[1] is not seen[0]
+
+
+@staged()
+async def test_an_aborted_call_still_delivers_the_contexts_of_its_body(stage: Stage) -> None:
+    controller = AbortController()
+
+    async def wrapper(exec: Any, next: Any) -> Any:
+        exec.signal = controller.signal
+        return await next()
+
+    def body(args: Any, exec: Any) -> str:
+        exec.defer_context(user_message("deferred"))
+        controller.abort()
+        return "late"
+
+    stage.host.on("tools/execute", wrapper)
+    stage.tool("g", body)
+    assert (await stage.one("g")).code == "ABORTED"
+    assert stage.said == ["go", "deferred"]
+
+
+@staged()
+async def test_a_success_that_a_wrapper_authored_is_rendered_by_the_tool(stage: Stage) -> None:
+    authored = ToolResult(is_error=False, value="cached", content=[{"type": "text", "text": "ignored content"}])
+    answers("tools/execute", authored)(stage)
+    stage.tool("g")
+    assert (await stage.one("g")).text == "cached"
+
+
+@staged()
+async def test_post_execute_sees_the_abort_of_a_success_that_a_wrapper_held_back(stage: Stage) -> None:
+    seen: list[bool] = []
+
+    async def wrapper(exec: Any, next: Any) -> Any:
+        result = await next()
+        stage.agent.cancel()
+        return result
+
+    async def post(exec: Any, result: Any, next: Any) -> Any:
+        seen.append(result.is_error)
+        return await next()
+
+    stage.host.on("tools/execute", wrapper)
+    stage.host.on("tools/post-execute", post)
+    stage.tool("g")
+    await stage.turn(calls(call("g")))
+    assert (seen, stage.results[0].code) == ([True], "ABORTED")
 
 
 @staged()

@@ -238,6 +238,14 @@ def test_a_scope_is_bound_to_a_parent_once() -> None:
         scope.bind_parent(Scope("q"))
 
 
+def test_a_scope_that_ends_takes_back_the_last_registration_first() -> None:
+    scope, undone = Scope("s"), []
+    for name in ("first", "second", "third"):
+        scope.own(lambda name=name: undone.append(name))
+    scope.dispose()
+    assert undone == ["third", "second", "first"]
+
+
 @staged()
 async def test_a_listener_hears_of_its_own_scope_and_its_descendants(stage: Stage) -> None:
     parent = Scope("parent")

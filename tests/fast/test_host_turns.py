@@ -164,6 +164,26 @@ async def test_a_first_step_without_messages_completes_the_turn(stage: Stage) ->
 
 
 @staged()
+async def test_turn_stopping_is_not_told_while_input_waits(stage: Stage) -> None:
+    stop(stage)
+    stage.observe()
+    stage.host.on("tools/result", lambda exec, result: stage.agent.steer("s"))
+    await stage.turn(calls(call("stop")), MORE)
+    assert stage.trace.count("turn-stopping") == 1
+
+
+@staged()
+async def test_a_step_that_nothing_enters_does_not_extend_the_turn(stage: Stage) -> None:
+    async def swallow(step: Any, next: Any) -> Any:
+        return await next() if step.step == 1 else {"kind": "enter", "messages": []}
+
+    stage.host.on("agent/pre-step", swallow)
+    stage.host.on("agent/turn-stopping", lambda stopping: stage.agent.steer("swallowed"))
+    await stage.turn(OK)
+    assert (requests(stage), stage.said, stage.turn_ends) == (1, ["go"], [{"kind": "completed"}])
+
+
+@staged()
 async def test_turn_stopping_is_awaited_and_may_extend_the_turn(stage: Stage) -> None:
     extended: list[bool] = []
 
