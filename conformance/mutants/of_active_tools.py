@@ -207,7 +207,7 @@ class RestrictionNeverApplied(ActiveTools):
 class MaskedToolStillRuns(Bridge):
     """Takes tools out of the catalogue only: a call of one that is switched off runs."""
 
-    class active_tools_type(ActiveTools):  # noqa: N801
+    class active_tools_type(ActiveTools):
         def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
             self.hidden = set(self._host.tools.view(agent.scope).restrictable_names) - set(wanted)
 

@@ -89,12 +89,12 @@ class DeniedCallsCountAsVotes(_CountsAsVotes):
 class TruthyTerminateVotes(Bridge):
     """Takes any truthy terminate for a wish to stop."""
 
-    class gate_type(ToolCallGate):  # noqa: N801
+    class gate_type(ToolCallGate):
         def read(self, answer: Any) -> Verdict | None:
             verdict = super().read(answer)
             return verdict and Verdict(verdict.reason, is_truthy(as_object(answer).get("terminate")))
 
-    class runs_type(ToolRuns):  # noqa: N801
+    class runs_type(ToolRuns):
         def asks_to_stop(self, answer: Any) -> bool:
             return is_truthy(as_object(answer).get("terminate"))
 

@@ -61,7 +61,7 @@ class StartShowsCoercedArguments(_StartShows):
 class StartShowsPreparedArguments(Bridge):
     """Gives a start the arguments after prepareArguments."""
 
-    class events_type(_StartShows):  # noqa: N801
+    class events_type(_StartShows):
         bridge: Any = None
 
         def shown(self, call: Call, event: Event) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class UnknownCallsStartNothing(Bridge):
 class StartFromTheBody(Bridge):
     """Tells a start when the body is entered, so that calls without one have none."""
 
-    class events_type(ExecutionEvents):  # noqa: N801
+    class events_type(ExecutionEvents):
         def start(self, call: Call) -> None:
             return
 
@@ -166,7 +166,7 @@ class EveryStartToldTwice(ExecutionEvents):
 class StartBeforeTheLog(Bridge):
     """Tells a start when the model's message is logged, before the call's own record."""
 
-    class events_type(ExecutionEvents):  # noqa: N801
+    class events_type(ExecutionEvents):
         def start(self, call: Call) -> None:
             return
 
@@ -277,7 +277,7 @@ class ThrowingStartSilencesLaterPackages(_ThrowingObserver):
 class ThrowingStartFailsTheCall(Bridge):
     """Fails a call whose start handler threw."""
 
-    class dispatch_type(_ThrowingObserver):  # noqa: N801
+    class dispatch_type(_ThrowingObserver):
         event = "tool_execution_start"
         fails = True
 
@@ -430,11 +430,11 @@ class ThrowingUpdateHandlerUnreported(_ThrowingObserver):
 class ThrowingUpdateHandlerFailsTheCall(Bridge):
     """Fails a call whose update handler threw."""
 
-    class dispatch_type(_ThrowingObserver):  # noqa: N801
+    class dispatch_type(_ThrowingObserver):
         event = "tool_execution_update"
         fails = True
 
-    class events_type(ExecutionEvents):  # noqa: N801
+    class events_type(ExecutionEvents):
         async def settle(self, call: Call) -> None:
             await super().settle(call)
             if any(task.done() and task.exception() for task in call.updates):
@@ -559,7 +559,7 @@ class NoEndWhereTheHostThrows(Bridge):
             call.ended = True
             raise
 
-    class events_type(ExecutionEvents):  # noqa: N801
+    class events_type(ExecutionEvents):
         def end_beside(self, call: Call, outcome: Outcome) -> None:
             return
 
@@ -578,7 +578,7 @@ class EveryEventOfAnEndTwice(ExecutionEvents):
 class StartWithoutAnEndAfterACancel(Bridge):
     """Tells the start, and no end, of calls that a cancel kept from starting."""
 
-    class events_type(ExecutionEvents):  # noqa: N801
+    class events_type(ExecutionEvents):
         def end_beside(self, call: Call, outcome: Outcome) -> None:
             return
 

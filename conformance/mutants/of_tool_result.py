@@ -62,7 +62,7 @@ class NativeResultsNotAsked(ResultPatches):
 class FailuresNotAsked(Bridge):
     """Asks handlers about successes only."""
 
-    class patches_type(ResultPatches):  # noqa: N801
+    class patches_type(ResultPatches):
         async def apply(
             self, call: Call, execution: Execution, outcome: Outcome, decision: Decision
         ) -> tuple[Outcome, Decision]:
