@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from _pytest.runner import runtestprotocol
 
 from conformance import invariants
 from conformance._pytest import block
@@ -18,11 +19,11 @@ from conformance._pytest.judge import InvariantBroken, Judged, NotRun, judge
 from conformance._pytest.plan import Plan, Task, blocked
 from conformance.catalogue.features import TAGS
 from conformance.deadlines import Deadlines
-from conformance.drivers.driver import Driver, HarnessError
+from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
 from conformance.trace import Trace
-from conformance.verdicts import TABLE, Verdict
+from conformance.verdicts import TABLE, RuleFailed, Verdict
 
 SUITE = Path(__file__).resolve().parent.parent / "suite"
 JUDGED = "conformance"
@@ -45,6 +46,7 @@ class Run:
     step: str = ""
     broken: list[Broken] = field(default_factory=list)
     witnessed: bool = False
+    hangs: int = 0
 
 
 RUN = pytest.StashKey[Run]()
@@ -133,6 +135,19 @@ class Worker:
         return run is None or run.stage is not None
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
+        """Ask once more where the implementation stopped answering: twice in one place, and the rule has its answer."""
+        result = yield
+        run = item.stash.get(RUN, None)
+        if run is not None and run.hangs == 1 and not item.session.shouldstop and not item.session.shouldfail:
+            run.broken, run.trace, run.witnessed = [], None, False
+            item._initrequest()  # type: ignore[attr-defined]
+            runtestprotocol(item, nextitem=nextitem)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         """Decide what need not run; else run, close the stage and judge its whole trace by the invariants."""
         run = pyfuncitem.stash.get(RUN, None)
@@ -204,6 +219,10 @@ class Worker:
         error = call.excinfo.value if call.excinfo is not None else None
         if run is None or (error is None and call.when != "call"):
             return report
+        if isinstance(error, PossibleHang):
+            run.hangs += 1
+            if run.hangs > 1:
+                error = RuleFailed(f"twice the implementation stopped answering: {error.cause}")
         judged = judge(
             run.task,
             self.plan,
