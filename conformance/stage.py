@@ -191,13 +191,16 @@ class Stage:
         self._listen(agent)
 
     def _listen(self, scope: str | None) -> None:
-        for listener in self.plan.listeners.values():
-            if listener.scope == scope:
-                self.ask(
-                    HostListen(listener=listener.name, event=listener.event, scope=scope, prepend=listener.prepend)
-                )
+        for message in self._listeners_in(scope):
+            self.ask(message)
 
-    # --- what happens on it -------------------------------------------------------------------------------------------
+    def _listeners_in(self, scope: str | None) -> list[HostListen]:
+        place = None if scope is None else self._handles.get(scope, scope)
+        return [
+            HostListen(listener=listener.name, event=listener.event, scope=place, prepend=listener.prepend)
+            for listener in self.plan.listeners.values()
+            if listener.scope == scope
+        ]
 
     def prompt(self, text: str = "go", agent: str = MAIN, settle: bool = True) -> None:
         """Say something to an agent and wait until nothing of it is pending."""
@@ -234,6 +237,8 @@ class Stage:
         outcome: Outcome = await self.driver.request(message)
         if act.name is not None and isinstance(outcome.returned, dict):
             self._handles[act.name] = outcome.returned.get("id", act.name)
+            for listen in self._listeners_in(act.name):
+                await self.driver.request(listen)
         self.outcomes.append((act.call, outcome))
         return outcome
 

@@ -183,6 +183,8 @@ def _stage_of(event: Event) -> str | None:
     if event.kind == "host.event":
         name = str(event["listener"])
         return name.removeprefix(WATCH) if name.startswith(WATCH) else None
+    if event.kind == "policy":
+        return "guard" if event["phase"] == "enter" and str(event["id"]).startswith("guard") else None
     return {"log.call": "call", "log.result": "result", "native.enter": "body"}.get(event.kind)
 
 

@@ -1,0 +1,137 @@
+Feature: turns
+  When a turn ends, and what keeps it going.
+
+  @rule:turns.any-concluding-call-ends-the-turn-after-its-batch
+  Scenario: The first of two calls concludes
+    Given a native tool "finish"
+    And a native tool "look"
+    And the body of "finish" does
+      """
+      conclude: true
+      """
+    When the model calls in one message
+      | tool   |
+      | finish |
+      | look   |
+    Then call "2" succeeds with "look ok"
+    And the model is asked 1 times
+    And turn 1 ends as completed
+
+  @rule:turns.a-blocked-result-does-not-conclude
+  Scenario Outline: A listener decides on the result of a concluding call
+    Given a native tool "finish"
+    And the body of "finish" does
+      """
+      conclude: true
+      """
+    And a listener "review" of tools/post-execute that
+      """
+      returns: <decision>
+      """
+    When the model calls "finish"
+    Then the model is asked <requests> times
+
+    Examples:
+      | decision                                           | requests |
+      | {kind: block, feedback: [{type: text, text: no}]}  | 2        |
+      | {kind: accept, content: [{type: text, text: new}]} | 1        |
+      | {kind: accept, value: [{type: text, text: new}]}   | 1        |
+
+  @rule:turns.deferred-context-takes-another-step
+  @case:deferred
+  Scenario: The concluding call defers context
+    Given a native tool "finish"
+    And the body of "finish" does
+      """
+      conclude: true
+      defer: one more thing
+      """
+    When the model calls "finish"
+    Then request 2 carries the text "one more thing"
+    And turn 1 ends as completed
+
+  @rule:turns.deferred-context-takes-another-step
+  @case:input
+  Scenario Outline: Input comes while the concluding call runs
+    Given a native tool "finish"
+    And the body of "finish" does
+      """
+      acts: [{do: host, call: <call>, args: [meanwhile], scope: main}]
+      conclude: true
+      """
+    When the model calls "finish"
+    Then request 2 carries the text "meanwhile"
+    And turn 1 ends as completed
+
+    Examples:
+      | call         |
+      | agent.steer  |
+      | agent.inject |
+
+  @rule:turns.a-follow-up-opens-a-turn-of-its-own
+  Scenario: Input is queued while the concluding call runs
+    Given a native tool "finish"
+    And the body of "finish" does
+      """
+      acts: [{do: host, call: agent.followup, args: [later], scope: main}]
+      conclude: true
+      """
+    When the model calls "finish"
+    Then the durable log holds, in this order
+      | type         | data                                    |
+      | turn/end     | {turn: 1, reason: {kind: completed}}    |
+      | turn/start   | {turn: 2}                               |
+      | user/message | {content: [{type: text, text: later}]}  |
+
+  @rule:turns.a-rejected-step-ends-the-turn-as-blocked
+  Scenario: The step after the batch is rejected
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts: [{do: host, call: agent.steer, args: [claimed], scope: main}]
+      """
+    And a listener "gate" of agent/pre-step that
+      """
+      when: {nth: 2}
+      returns: {kind: reject}
+      """
+    And a listener "stopping" of agent/turn-stopping
+    When the model calls "look"
+    Then turn 1 ends as blocked
+    And the model is asked 1 times
+    And listener "stopping" is called 0 times
+    And the host answers
+      | call           | in   | answer      |
+      | inbox.nextStep | main | returns: [] |
+    And "claimed" is nowhere in the log
+
+  @rule:turns.a-throwing-pre-step-ends-the-turn-as-an-error
+  Scenario: A listener before the first step throws
+    Given a listener "gate" of agent/pre-step that
+      """
+      throws: {$: error, name: Error, message: boom}
+      """
+    When the user says "go"
+    Then turn 1 ends as error
+    And the model is asked 0 times
+
+  @rule:turns.turn-stopping-is-waited-for-and-may-go-on
+  Scenario: A listener has something to add, once
+    Given a listener "stopping" of agent/turn-stopping that
+      """
+      when: {nth: 1}
+      acts: [{do: hold, kinds: [turn.end]}, {do: host, call: agent.steer, args: [one more], scope: main}]
+      """
+    When the user says "go"
+    Then request 2 carries the text "one more"
+    And listener "stopping" is called 2 times
+    And turn 1 ends as completed
+
+  @rule:turns.entering-messages-may-be-rewritten
+  Scenario: A listener before the step lets nothing in
+    Given a listener "gate" of agent/pre-step that
+      """
+      returns: {kind: enter, messages: []}
+      """
+    When the user says "a secret word"
+    Then "a secret word" is nowhere in the log
