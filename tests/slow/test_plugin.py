@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import msgspec
 import pytest
 
 from conformance.reporting.model import Report, schema
-from tests.slow.small_checkout import BARE, BLOCK, CLUMSY, DEAF, NOBODY, TESTS, TINY, Ran, SmallCheckout
+from conformance.verdicts import TABLE, Verdict
+from tests.fakes.small_rules import BLOCK
+from tests.slow.small_checkout import BARE, CLUMSY, DEAF, NOBODY, TESTS, TINY, Ran, SmallCheckout
 
 FEATURE = "features/tools/tool_call.feature"
 RULES = "spec/tools/tool_call.yaml"
@@ -180,6 +184,30 @@ class DyingBridge(TinyBridge):
     assert ran.verdicts("dying")["tool_call.a-block-holds"] == "pass"
 
 
+def test_allure_and_pytest_agree_with_the_table(checkout: SmallCheckout) -> None:
+    entries = ledger(checkout, SHOULD)
+    bridges = {"tiny": TINY, "deaf": DEAF, "bare": BARE, "clumsy": CLUMSY}
+    out = checkout.folder / "allure"
+
+    ran = checkout.run(
+        *(f"--bridge={name}={spec}" for name, spec in bridges.items()), entries, f"--alluredir={out}", "-rA"
+    )
+
+    results = [json.loads(path.read_text()) for path in out.glob("*-result.json")]
+    found = {(result["name"].partition("[")[0], bridge_of(result)): result["status"] for result in results}
+    seen = set()
+    for bridge in ran.report["bridges"]:
+        for proof in (proof for rule in bridge["rules"] for proof in rule["proofs"]):
+            row = TABLE[Verdict(proof["verdict"])]
+            assert found[proof["item"], bridge["label"]] == row.allure, proof
+            seen.add(row.verdict)
+    assert seen == {"pass", "fail", "noted", "deviation", "unsupported", "harness error"}
+
+
+def bridge_of(result: Any) -> str:
+    return next(each["value"].strip("'") for each in result["parameters"] if each["name"] == "bridge")
+
+
 # --- deviations -------------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +283,14 @@ def test_a_ledger_of_nobody_in_the_run_is_wrong_use(checkout: SmallCheckout) -> 
 
     assert ran.status == 4
     assert "speaks of 'deaf', and this run judges tiny" in ran.out
+
+
+def test_a_recording_keeps_every_trace(sound: SmallCheckout, tmp_path: Path) -> None:
+    sound.run(f"--bridge=tiny={TINY}", f"--bridge-record={tmp_path / 'kept'}")
+
+    kept = sorted(path.name for path in (tmp_path / "kept" / "tiny").iterdir())
+    assert len(kept) == TESTS
+    assert kept[0] == "tool_call.a-block-holds--twice.jsonl"
 
 
 # --- wrong use --------------------------------------------------------------------------------------------------------
