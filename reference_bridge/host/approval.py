@@ -41,7 +41,12 @@ class ApprovalService:
         self.policy: Policy = policy
 
     async def request(self, request: ApprovalRequest, session: Session, events: Events) -> Outcome:
-        """Ask, and log both question and outcome. No answerer, a throwing one, any other answer: `unavailable`."""
+        """Ask, and log both question and outcome. No answerer, a throwing one, any other answer: `unavailable`.
+
+        Raises `RuntimeError` outside of a turn: the log keeps no question that no turn encloses.
+        """
+        if not session.has_open_turn:
+            raise RuntimeError("approval.request() outside an open turn: ask from inside the turn that needs to know")
         id = str(uuid4())
         asked: dict[str, Json] = {"id": id, "toolName": request.tool_name, "callId": request.call_id}
         if request.reason is not UNDEFINED:

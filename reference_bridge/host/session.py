@@ -112,6 +112,12 @@ class Session:
         """The conversation the model sees, in log order."""
         return [message for event in self._events if (message := event.message) is not None]
 
+    @property
+    def has_open_turn(self) -> bool:
+        """Whether a turn was started and has not ended."""
+        boundaries = (event.type for event in reversed(self._events) if event.type in ("turn/start", "turn/end"))
+        return next(boundaries, None) == "turn/start"
+
     def latest(self, type: str) -> Json:
         """The data of the last event of `type`; an empty object if there is none."""
         for event in reversed(self._events):

@@ -79,6 +79,14 @@ async def test_a_call_without_an_agent_cannot_be_approved(stage: Stage) -> None:
     )
 
 
+@staged(approval=ApprovalService())
+async def test_nothing_is_asked_outside_of_a_turn(stage: Stage) -> None:
+    asking(stage, "allowed-once")
+    result = await stage.host.tools.execute("x", "g", {}, agent=stage.agent)
+    assert result.content[0]["text"].startswith("Error: approval.request() outside an open turn")
+    assert stage.agent.session.events == []
+
+
 @staged()
 async def test_without_a_service_the_asks_own_reason_denies(stage: Stage) -> None:
     asking(stage)

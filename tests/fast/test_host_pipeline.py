@@ -401,9 +401,10 @@ async def test_post_execute_sees_the_abort_of_a_success_that_a_wrapper_held_back
 
     stage.host.on("tools/execute", wrapper)
     stage.host.on("tools/post-execute", post)
-    stage.tool("g")
+    stage.tool("g", lambda args, exec: exec.defer_context(user_message("deferred")) or "ran")
     await stage.turn(calls(call("g")))
     assert (seen, stage.results[0].code) == ([True], "ABORTED")
+    assert [message["content"][0]["text"] for message in stage.agent.inbox.next_step] == ["deferred"]
 
 
 @staged()
