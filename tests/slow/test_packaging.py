@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,6 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.slow.small_checkout import SmallCheckout
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -62,6 +65,25 @@ def test_pytest_judges_the_reference_from_an_empty_folder(installed: Path, tmp_p
     command = [str(installed / "python"), "-m", "pytest", "-q", "--pyargs", "conformance", "--bridge=reference"]
     assert "4/4" in _run([*command, "--bridge-surface=user_bash"], tmp_path)
     assert not (tmp_path / "reports").exists()
+
+
+def test_an_editable_install_sees_an_edit(checkout: SmallCheckout, tmp_path: Path) -> None:
+    for name in ("README.md", "LICENSE"):
+        shutil.copy(CHECKOUT / name, checkout.folder / name)
+    home = tmp_path / "editable"
+    venv.create(home, with_pip=True)
+    programs = home / "bin"
+    libraries = next(home.glob("lib/python*/site-packages"))
+    (libraries / "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    pip = [str(programs / "pip"), "install", "-q", "--no-deps", "--no-build-isolation", "--editable"]
+    _run([*pip, str(checkout.folder)], tmp_path)
+
+    checkout.replace("spec/tools/user_bash.yaml", "text: It never fires.", "text: It never ever fires.")
+    checkout.replace("conformance/__init__.py", '__version__ = "', '__version__ = "9.')
+
+    program = str(programs / "bridge-conformance")
+    assert "It never ever fires." in _run([program, "explain", "user_bash.never-fires"], tmp_path)
+    assert "bridge-conformance 9." in _run([program, "--version"], tmp_path)
 
 
 def _run(command: list[str], folder: Path) -> str:
