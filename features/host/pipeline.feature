@@ -15,7 +15,7 @@ Feature: pipeline
     And the host's pipeline is watched
     And a listener "policy" of tools/pre-execute that
       """
-      returns: {kind: deny, reason: no}
+      returns: {kind: deny, reason: not now}
       """
     When the model calls "look"
     Then call "1" passes the stages "call pre post emit result"
@@ -26,7 +26,7 @@ Feature: pipeline
     Given a native tool "look"
     And a listener "policy" of tools/pre-execute that
       """
-      returns: {kind: deny, reason: no}
+      returns: {kind: deny, reason: not now}
       """
     And the host's pipeline is watched
     When the model calls "look"

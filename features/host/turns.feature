@@ -33,7 +33,7 @@ Feature: turns
 
     Examples:
       | decision                                           | requests |
-      | {kind: block, feedback: [{type: text, text: no}]}  | 2        |
+      | {kind: block, feedback: [{type: text, text: refused}]}  | 2        |
       | {kind: accept, content: [{type: text, text: new}]} | 1        |
       | {kind: accept, value: [{type: text, text: new}]}   | 1        |
 

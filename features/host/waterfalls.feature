@@ -112,7 +112,7 @@ Feature: waterfalls
     Given a native tool "look"
     And a listener "policy" of tools/pre-execute that
       """
-      returns: {kind: deny, reason: no}
+      returns: {kind: deny, reason: not now}
       """
     When the host is called
       | call    | arguments |
