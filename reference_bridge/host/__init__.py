@@ -1,6 +1,11 @@
 """The reference host: session log, tool registry and scopes, waterfalls, loop, subprocess, attachments.
 
-A model in Python of the DeepSeek Harness 0.1.0-rc.8, as it shows itself to what is mounted on it. Start at `Host`.
+A model in Python of the DeepSeek Harness 0.1.0-rc.8, as it shows itself to what is mounted on it.
+
+Read `host` for what there is and `loop` for what a prompt sets going. Then what a bridge stands on: `pipeline` (the way
+of one call), `waterfall` and `decisions` (having a say in it), `registry` and `scopes` (which tools there are, and for
+whom), `scheduler` (the calls of one reply), `session` (what is logged). Where JavaScript shows through, `json_values`
+says how.
 """
 
 from __future__ import annotations

@@ -74,9 +74,7 @@ class ApprovalService:
 
     async def _ask(self, request: ApprovalRequest, events: Events) -> Outcome:
         try:
-            answer = await events.waterfall(
-                "approval/request", request.execution._state.target, request, innermost=_nobody
-            )
+            answer = await events.waterfall("approval/request", request.execution.scope, request, innermost=_nobody)
         except Exception:
             return "unavailable"
         return answer if isinstance(answer, str) and answer in _OUTCOMES else "unavailable"  # type: ignore[return-value]

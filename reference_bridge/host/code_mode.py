@@ -67,7 +67,7 @@ def run_code_tool(runtime: CodeRuntime, tools: Tools, pool_size: int) -> ToolDef
         if not args["description"].strip():
             raise ValueError("invalid description: expected a non-empty string")
         calls = SubCalls(tools, execution, pool_size)
-        visible = tools.schemas(execution._state.target)
+        visible = tools.schemas(execution.scope)
         bindings = {schema["name"]: calls.binding(schema["name"]) for schema in visible if schema["name"] != RUN_CODE}
         execution.signal.add_listener(calls.abort)
         try:
@@ -175,7 +175,7 @@ class SubCalls:
             arguments,
             self.signal,
             agent=outer.agent,
-            scope=outer._state.target,
+            scope=outer.scope,
             parent=outer.token,
             root_call_id=outer.root_call_id,
         )

@@ -215,6 +215,7 @@ class Agent:
             if member(decision, "kind") == "reject":
                 return {"kind": "blocked"}, False
             messages = member(decision, "messages")
+            # No list of messages at all is an error, not an empty one.
             member(messages, "length")
             if not messages and (reason is not None or activity.step == 0):
                 return reason or {"kind": "completed"}, reason is not None

@@ -92,7 +92,7 @@ class Pipeline:
         state = execution._state
         try:
             answer = await self._events.waterfall(
-                "tools/execute", state.target, execution, innermost=lambda: self._run_body(execution)
+                "tools/execute", state.scope, execution, innermost=lambda: self._run_body(execution)
             )
             result = self._normalized(execution, answer)
             if state.deferred:
@@ -147,7 +147,7 @@ class Pipeline:
     async def _decide(self, execution: Execution) -> Step:
         state = execution._state
         decision = await self._events.waterfall(
-            "tools/pre-execute", state.target, execution, innermost=_allowed_by_default
+            "tools/pre-execute", state.scope, execution, innermost=_allowed_by_default
         )
         approval_cancelled = False
         if member(decision, "kind") == "ask":
@@ -171,7 +171,7 @@ class Pipeline:
             return aborted_result(started=False)
         execution.signal = fused.signal
         try:
-            tool = self._registry.resolve(execution.name, state.target, nested=execution.parent is not None)
+            tool = self._registry.resolve(execution.name, state.scope, nested=execution.parent is not None)
             state.body_started = True
             value = await settle(tool.execute(execution.arguments, execution))
             result = self._success(execution, tool, value)
@@ -209,7 +209,7 @@ class Pipeline:
             return answer
         if answer.is_error:
             return _canonical(execution, answer.with_changes())
-        tool = self._registry.resolve(execution.name, execution._state.target, nested=execution.parent is not None)
+        tool = self._registry.resolve(execution.name, execution.scope, nested=execution.parent is not None)
         result = self._success(execution, tool, answer.value)
         if answer.additional_contexts:
             result = _canonical(execution, result.with_changes(additional_contexts=answer.additional_contexts))
@@ -218,7 +218,7 @@ class Pipeline:
     async def _post_execute(self, execution: Execution, result: ToolResult) -> ToolResult:
         """Every listener gets this result; of their decisions the outermost counts."""
         decision = await self._events.waterfall(
-            "tools/post-execute", execution._state.target, execution, result, innermost=_accepted_by_default
+            "tools/post-execute", execution.scope, execution, result, innermost=_accepted_by_default
         )
         given = member(decision, "additionalContexts")
         contexts = [] if given is UNDEFINED or given is None else list(given)
@@ -231,7 +231,7 @@ class Pipeline:
         if "value" in replaces:
             if result.is_error:
                 raise TypeError("tools/post-execute cannot replace the value of a failed result")
-            tool = self._registry.resolve(execution.name, execution._state.target, nested=execution.parent is not None)
+            tool = self._registry.resolve(execution.name, execution.scope, nested=execution.parent is not None)
             replaced = self._success(execution, tool, decision["value"])
             return replaced.with_changes(additional_contexts=contexts)
         content = member(decision, "content")
@@ -259,7 +259,7 @@ class Pipeline:
         """`tools/result`: observers can neither change nor fail what they are told."""
         execution._frozen = True
         about = f'tool "{execution.name}" ({execution.call_id})'
-        self._events.emit("tools/result", execution._state.target, execution, result, about=about)
+        self._events.emit("tools/result", execution.scope, execution, result, about=about)
 
 
 async def _allowed_by_default() -> Json:

@@ -225,7 +225,7 @@ class Registry:
 
     def guard_reason(self, execution: Execution) -> Any:
         """The first denial of the guards that cover the call, farthest first; `UNDEFINED` if they all pass."""
-        scope = execution._state.target
+        scope = execution.scope
         for layer in [self._layers[GLOBAL], *self._chain(scope)]:
             for guard in list(layer.guards.values()):
                 reason = guard(execution)

@@ -153,10 +153,10 @@ class CallRequest:
 class CallState:
     """What the pipeline remembers of one call and shows to nobody."""
 
-    __slots__ = ("body_started", "caller_signal", "concludes", "deferred", "finalize", "target")
+    __slots__ = ("body_started", "caller_signal", "concludes", "deferred", "finalize", "scope")
 
-    def __init__(self, target: Scope | None, caller_signal: AbortSignal) -> None:
-        self.target = target
+    def __init__(self, scope: Scope | None, caller_signal: AbortSignal) -> None:
+        self.scope = scope
         self.caller_signal = caller_signal
         self.body_started = False
         self.concludes = False
@@ -216,6 +216,11 @@ class Execution:
     def frozen(self) -> bool:
         """Whether the call has been told to `tools/result`."""
         return self._frozen
+
+    @property
+    def scope(self) -> Scope | None:
+        """The scope whose tools and listeners this call meets, whatever is assigned to the call."""
+        return self._state.scope
 
     def defer_context(self, message: Message) -> None:
         """Let `message` join the agent's next step, unless a post-execute decision blocks the result."""

@@ -22,7 +22,7 @@ def enforce_timeouts(host: Host) -> Disposer:
     """
 
     async def within_time(execution: Execution, following: Next) -> ToolResult:
-        tool = host.tools.get(execution.name, execution._state.target)
+        tool = host.tools.get(execution.name, execution.scope)
         if tool is None or tool.timeout_ms is None:
             answer: ToolResult = await following()
             return answer
