@@ -9,11 +9,12 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
+import msgspec
 import yaml
 
 from conformance.drivers.backend import InProcessDriver
@@ -46,9 +47,10 @@ class SpecError(ValueError):
 class BridgeSpec:
     """One implementation as the user named it.
 
-    ``label`` tells its verdicts apart and is safe as a file name. ``name`` is the built-in or registered name, the
-    mutant, the ``MODULE:FACTORY`` or the folder of a recording, by ``kind``; ``argv`` is a command's words. ``options``
-    are what stood behind ``?``, without ``mount``. ``env`` are extra variables of a command, ``cwd`` its folder.
+    ``label`` tells its verdicts apart, is safe as a file name and never depends on what else was named. ``name`` is the
+    built-in or registered name, the mutant, the ``MODULE:FACTORY`` or the folder of a recording, by ``kind``; ``argv``
+    is a command's words. ``options`` are what stood behind ``?``, without ``mount``. ``env`` are extra variables of a
+    command, ``cwd`` its folder: the one the suite was started in, or of a manifest what it says, else its own.
     """
 
     label: str
@@ -68,13 +70,12 @@ def parse(value: str, folder: Path | None = None) -> BridgeSpec:
 
     Raises :class:`SpecError`.
     """
-    found = re.match(r"([A-Za-z0-9][\w.+-]*)=(.*)", value, re.DOTALL)
-    label, text = (found[1], found[2]) if found else ("", value)
+    label, text = _split_label(value, folder or Path())
     if not text.strip():
         raise SpecError(f"--bridge={value} names no implementation", f"name one of: {', '.join(known_names())}")
     kind, colon, rest = text.partition(":")
     if colon and kind == "stdio":
-        return _command(label or _safe(text), text, rest)
+        return _command(label or _safe(text), text, rest, folder or Path())
     if colon and kind == "py":
         return _factory(label or _safe(text), text, rest)
     if colon and kind == "mutant":
@@ -92,12 +93,13 @@ def parse_all(values: Sequence[str], folder: Path | None = None) -> list[BridgeS
     specs = [parse(value, folder) for value in values]
     seen: dict[str, str] = {}
     for spec in specs:
-        if spec.label in seen:
+        key = spec.label.casefold()  # the label names files, and not every file system tells cases apart
+        if key in seen:
             raise SpecError(
                 f"two bridges are labelled {spec.label!r}, and verdicts are told apart by that label",
-                f"label them, as in --bridge=first={seen[spec.label]} --bridge=second={spec.text}",
+                f"label them, as in --bridge=first={seen[key]} --bridge=second={spec.text}",
             )
-        seen[spec.label] = spec.text
+        seen[key] = spec.text
     return specs
 
 
@@ -127,7 +129,7 @@ def make_driver(spec: BridgeSpec, env_names: Sequence[str] = ()) -> Driver:
     registered = {point.name: point for point in entry_points(group=GROUP)}
     factory: Callable[..., Driver]
     if spec.name in registered:
-        factory = registered[spec.name].load()
+        factory = _registered(registered[spec.name])
     else:
         try:
             factory = importlib.import_module(f"conformance.drivers.{spec.name}").make_driver
@@ -154,9 +156,34 @@ def _named(label: str, text: str) -> BridgeSpec:
             f"no bridge is called {name!r}",
             f"{meant}Known are {', '.join(names)}; or give stdio:COMMAND, py:MODULE:FACTORY or a manifest file",
         )
-    options = dict(parse_qsl(query, keep_blank_values=True))
+    if name in BUILT_IN and at and (name == "reference" or not version):
+        raise SpecError(f"{name!r} of --bridge={text} has no version {version!r}", f"write {name} without @{version}")
+    # What a registered bridge takes is its own affair.
+    options = _options(text, query, known=("mount",) if name in BUILT_IN and name != "pi2dsh" else None)
     mount = options.pop("mount", None)
     return BridgeSpec(label, text, "name", name, version if at else None, mount, options)
+
+
+def _split_label(value: str, folder: Path) -> tuple[str, str]:
+    label, equals, text = value.partition("=")
+    if not equals or re.search("[?:/]", label) or (folder / value).is_file():
+        return "", value
+    if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", label):
+        raise SpecError(
+            f"the label {label!r} of --bridge={value} names no file",
+            "begin with a letter or digit, and go on with letters, digits and . _ + -",
+        )
+    return label, text
+
+
+def _options(text: str, query: str, known: Sequence[str] | None = ("mount",)) -> dict[str, str]:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    options = dict(pairs)
+    if known is not None and (unknown := [key for key in options if key not in known]):
+        raise SpecError(f"--bridge={text} has the unknown option {unknown[0]!r}", f"known are: {', '.join(known)}")
+    if len(options) < len(pairs) or "" in options.values():
+        raise SpecError(f"an option of --bridge={text} has no value, or two", "write ?name=value&other=value")
+    return options
 
 
 def _mutant(label: str, text: str, rest: str) -> BridgeSpec:
@@ -170,57 +197,89 @@ def _mutant(label: str, text: str, rest: str) -> BridgeSpec:
             f"no mutant is called {name!r}",
             f"near are {', '.join(near)}" if near else "bridge-conformance mutants lists them",
         )
-    return BridgeSpec(label, text, "mutant", name, mount=dict(parse_qsl(query)).get("mount"))
+    return BridgeSpec(label, text, "mutant", name, mount=_options(text, query).get("mount"))
 
 
-def _command(label: str, text: str, rest: str) -> BridgeSpec:
-    try:
-        argv = tuple(shlex.split(rest))
-    except ValueError as error:
-        raise SpecError(f"the command of --bridge={text} cannot be read: {error}", "close its quotes") from None
+def _command(label: str, text: str, rest: str, folder: Path) -> BridgeSpec:
+    argv = _words(f"the command of --bridge={text}", rest)
     if not argv:
         raise SpecError(f"--bridge={text} holds no command", 'write stdio:"PROGRAM ARGUMENT …"')
-    return BridgeSpec(label, text, "stdio", argv[0], argv=argv)
+    return BridgeSpec(label, text, "stdio", argv[0], argv=argv, cwd=folder.resolve())
+
+
+def _words(what: str, command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise SpecError(f"{what} cannot be read: {error}", "close its quotes") from None
 
 
 def _factory(label: str, text: str, rest: str) -> BridgeSpec:
-    module, colon, factory = rest.partition(":")
-    if not (module and colon and factory):
+    name, _, query = rest.partition("?")
+    module, _, factory = name.partition(":")
+    if not all(part.isidentifier() for part in [*module.split("."), factory]):
         raise SpecError(f"--bridge={text} is not MODULE:FACTORY", "write py:package.module:make_backend")
-    return BridgeSpec(label, text, "py", rest)
+    return BridgeSpec(label, text, "py", name, mount=_options(text, query).get("mount"))
 
 
 def _load(name: str) -> Callable[..., Any]:
     module, _, factory = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), factory)
-    except ImportError as error:
-        raise SpecError(
-            f"the module of py:{name} cannot be imported: {error}", "mend the name, or PYTHONPATH"
-        ) from None
     except AttributeError:
         raise SpecError(f"the module {module} has no {factory}", "name a function that makes a backend") from None
+    except Exception as error:  # whatever another's module does when it is imported
+        raise SpecError(
+            f"the module of py:{name} cannot be imported: {type(error).__name__}: {error}",
+            "mend the module, its name, or PYTHONPATH",
+        ) from error
+    if not callable(found):
+        raise SpecError(f"{factory} of {module} cannot be called", "name a function that makes a backend")
     return found  # type: ignore[no-any-return]
 
 
+def _registered(point: EntryPoint) -> Callable[..., Driver]:
+    try:
+        return point.load()  # type: ignore[no-any-return]
+    except Exception as error:  # whatever another's module does when it is imported
+        raise SpecError(
+            f"the bridge {point.name} of {point.value} cannot be loaded: {type(error).__name__}: {error}",
+            "reinstall or update the distribution that registers it",
+        ) from error
+
+
 def _manifest(label: str, text: str, path: Path) -> BridgeSpec:
-    example = "{label: mine, command: [node, adapter.mjs], mount: engine}"
+    example = "write one like {label: mine, command: [node, adapter.mjs], mount: engine, env: {NAME: value}, cwd: .}"
     try:
         content = path.read_text(encoding="utf-8")
         value = json.loads(content) if path.suffix == ".json" else yaml.safe_load(content)
     except OSError as error:
         raise SpecError(f"the manifest {text} cannot be read: {error.strerror}", "name a file that is there") from None
     except (ValueError, yaml.YAMLError) as error:
-        raise SpecError(f"the manifest {text} is neither JSON nor YAML: {error}", f"write one like {example}") from None
-    known = {"label", "command", "mount", "env", "cwd"}
-    if not isinstance(value, dict) or not value.get("command") or set(value) - known:
-        raise SpecError(f"the manifest {text} needs a command, and may hold {', '.join(sorted(known))}", example)
-    command = value["command"]
-    argv = tuple(shlex.split(command)) if isinstance(command, str) else tuple(map(str, command))
-    cwd = (path.parent / value["cwd"]).resolve() if "cwd" in value else path.parent.resolve()
-    env = {str(key): str(item) for key, item in (value.get("env") or {}).items()}
-    name = label or _safe(str(value.get("label") or path.stem))
-    return BridgeSpec(name, text, "stdio", argv[0], mount=value.get("mount"), argv=argv, env=env, cwd=cwd)
+        raise SpecError(f"the manifest {text} is neither JSON nor YAML: {error}", example) from None
+    try:
+        manifest = msgspec.convert(value, _Manifest)
+    except msgspec.ValidationError as error:
+        raise SpecError(f"the manifest {text} does not say how to start an adapter: {error}", example) from None
+    command = manifest.command
+    argv = _words(f"the command of {text}", command) if isinstance(command, str) else tuple(command)
+    if not argv:
+        raise SpecError(f"the manifest {text} holds an empty command", example)
+    cwd = (path.parent / manifest.cwd).resolve()
+    if not cwd.is_dir():
+        raise SpecError(f"the folder {manifest.cwd!r} of the manifest {text} is not there", "name one that is")
+    name = label or _safe(manifest.label or path.stem)
+    return BridgeSpec(name, text, "stdio", argv[0], mount=manifest.mount, argv=argv, env=manifest.env, cwd=cwd)
+
+
+class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A manifest file: a command, split like a shell's words or as a list; ``cwd`` is relative to the file."""
+
+    command: str | list[str]
+    label: str = ""
+    mount: str | None = None
+    env: dict[str, str] = {}
+    cwd: str = "."
 
 
 def _safe(text: str) -> str:
