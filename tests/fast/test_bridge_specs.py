@@ -86,7 +86,7 @@ class TestLabels:
             ("mine=reference", "mine"),
             ("reference?mount=engine", "reference-mount-engine"),
             ("mine=reference?mount=engine", "mine"),
-            ("stdio:node ../a b.mjs --x=1", "stdio-node-..-a-b.mjs--x-1"),
+            ("stdio:node ../a b.mjs --x=1", "stdio-node-..-a-b.mjs---x-1"),
             (f"mutant:{MUTANT}", f"mutant-{MUTANT}"),
             ("py:my.module:make", "py-my.module-make"),
         ],
