@@ -61,13 +61,8 @@ Feature: scheduling
       """
       listener "policy" of call "1"
       the body of call "1"
-      the body of call "2"
-      """
-    And this order holds
-      """
-      listener "policy" of call "1"
-      the durable call "2"
       listener "policy" of call "2"
+      the body of call "2"
       """
 
   @rule:scheduling.only-bodies-overlap
@@ -133,7 +128,12 @@ Feature: scheduling
       """
     And the body of "look" does
       """
-      acts: [{do: hold, kinds: [native.exit]}]
+      acts: [{do: hold, kinds: [native.exit]}, {do: hold, kinds: [native.exit]}]
+      """
+    And the body of "look" does
+      """
+      when: {call: "1"}
+      acts: [{do: hold, kinds: [turn.end]}]
       """
     When the model calls in one message
       | tool |
