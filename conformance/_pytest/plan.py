@@ -113,8 +113,7 @@ def make_plan(
             catalogue, features, bridge.hello.role, bridge.mount, capabilities=bridge.hello.capabilities, **registered
         )
         if bridge.spec.startswith(MUTANT) and not whole:
-            name = bridge.spec.removeprefix(MUTANT).partition("?")[0]
-            expected = tuple(proof for proof in expected if name in catalogue.rule(proof.rule_id).kills)
+            expected = _of_mutant(bridge.spec.removeprefix(MUTANT).partition("?")[0], catalogue, expected)
         proofs[bridge.label] = expected
         ledger = ledgers.get(bridge.label)
         grouped: dict[str, list[Proof]] = {}
@@ -129,6 +128,19 @@ def make_plan(
             stale += ledger.unknown(catalogue.by_id, examples)
     chosen = _chosen(catalogue, selection, proofs[""], tasks)
     return Plan(catalogue, features, found, ledgers, selection, proofs, tasks, chosen, day, tuple(stale))
+
+
+def _of_mutant(name: str, catalogue: Catalogue, proofs: Iterable[Proof]) -> tuple[Proof, ...]:
+    """The proofs of the rules that name a mutant; of one that is wrong everywhere, the first of every rule."""
+    from conformance.mutants import load_mutants
+
+    if not load_mutants()[name].blanket:
+        return tuple(proof for proof in proofs if name in catalogue.rule(proof.rule_id).kills)
+    first: dict[str, Proof] = {}
+    for proof in proofs:
+        if proof.kind != "invariant":
+            first.setdefault(proof.rule_id, proof)
+    return tuple(first.values())
 
 
 def _task(bridge: Bridge, item: str, proof: Proof, rules: tuple[Rule, ...], ledger: Ledger | None, day: date) -> Task:

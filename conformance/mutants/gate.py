@@ -136,13 +136,11 @@ def main(argv: list[str]) -> int:
     asked = [mutant for mutant in chosen if given.full or mutant.blanket or mutant.name in named]
     matrix = Matrix()
     broke = False
-    for whole, group in ((given.full, [m for m in asked if not m.blanket]), (True, [m for m in asked if m.blanket])):
-        if group:
-            part = _session(group, whole, given.n)
-            broke = broke or part is None
-            if part is not None:
-                matrix.verdicts.update(part.verdicts)
-                matrix.messages.update(part.messages)
+    part = _session(asked, given.full, given.n)
+    broke = part is None
+    if part is not None:
+        matrix.verdicts.update(part.verdicts)
+        matrix.messages.update(part.messages)
     if broke:
         print("the session of the mutants broke; what pytest printed says why", file=sys.stderr)
         return 3
@@ -175,7 +173,7 @@ def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | Non
             "--no-header",
             "--no-summary",
         ]
-        arguments += ["--tb=no"] + ([] if whole else ["--bridge-kills"])
+        arguments += ["--tb=no", "--bridge-timeout=2"] + ([] if whole else ["--bridge-kills"])
         arguments += ["-n", str(processes)] if processes else []
         arguments += [f"--bridge={mutant.name}=mutant:{mutant.name}" for mutant in mutants]
         os.environ.pop("PYTEST_ADDOPTS", None)
