@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 from msgspec import UNSET
 
-from conformance._pytest.judge import Judged
+from conformance._pytest.judge import InvariantBroken, Judged
 from conformance._pytest.plan import Task
+from conformance.catalogue import Rule
 from conformance.drivers.driver import HarnessError
 from conformance.trace import Event, Trace
 from conformance.verdicts import Finding, Verdict
@@ -23,10 +24,15 @@ WIDTH = 240
 
 
 def representation(
-    task: Task, judged: Judged, error: BaseException | None, trace: Trace | None, stderr: str = ""
+    task: Task,
+    rules: Mapping[str, Rule],
+    judged: Judged,
+    error: BaseException | None,
+    trace: Trace | None,
+    stderr: str = "",
 ) -> ReprExceptionInfo:
-    """The block in the form that pytest prints, abbreviates and sends between processes."""
-    text = "\n".join(lines(task, judged, error, trace, stderr)) + "\n"
+    """The block in the form that pytest prints, abbreviates and sends between processes; ``rules`` are all of them."""
+    text = "\n".join(lines(task, rules, judged, error, trace, stderr)) + "\n"
     file, _, line = task.where.rpartition(":")
     crash = ReprFileLocation(file or task.where, int(line) if line.isdigit() else 0, _short(task, judged))
     return ReprExceptionInfo(ReprTraceback([ReprEntryNative([text])], None, "native"), crash)
@@ -38,28 +44,39 @@ def _short(task: Task, judged: Judged) -> str:
 
 
 def lines(
-    task: Task, judged: Judged, error: BaseException | None, trace: Trace | None, stderr: str = ""
+    task: Task,
+    rules: Mapping[str, Rule],
+    judged: Judged,
+    error: BaseException | None,
+    trace: Trace | None,
+    stderr: str = "",
 ) -> Iterator[str]:
     """The block's lines."""
-    rule = task.rule
+    by_invariant = isinstance(error, InvariantBroken)
+    broken = [rules[rule] for each in judged.broken for rule in each.rules if rule in rules]
+    rule = broken[0] if by_invariant and broken else task.rule
     yield f"{rule.id} ({rule.level}) on {task.bridge.title}"
     yield f"  rule:     {rule.text}"
     if task.bridge.hello.role == "pi" and rule.on_pi:
         yield f"  on Pi:    {rule.on_pi}"
     yield f"  source:   {rule.source}, {rule.where}"
-    yield f"  proof:    {task.where}"
-    if judged.step:
-        yield f"  step:     {judged.step}"
+    if by_invariant:
+        yield f"  seen in:  {task.where}, whose own rule {task.rule.id} says: {judged.verdict}"
+    else:
+        yield f"  proof:    {task.where}"
+        if judged.step:
+            yield f"  step:     {judged.step}"
     yield f"  verdict:  {judged.outcome}"
     values = [value for value in (judged.expected, judged.got) if isinstance(value, str)]
-    if judged.message and not (len(values) == 2 and all(value in judged.message for value in values)):
+    said = by_invariant or (len(values) == 2 and all(value in judged.message for value in values))
+    if judged.message and not said:
         yield from _labelled("why:", judged.message)
     for label, value in (("expected:", judged.expected), ("got:", judged.got)):
         if value is not UNSET:
             yield from _labelled(label, value if isinstance(value, str) else short(value))
     for each in judged.broken:
         yield from _labelled("invariant:", f"{each.invariant} ({', '.join(each.rules)}): {each.sentence}")
-    if task.deviation is not None and judged.outcome is not Verdict.STALE:
+    if task.deviation is not None and judged.outcome not in (Verdict.STALE, Verdict.DEVIATION):
         yield from _labelled("ledger:", f"{task.deviation.where} lists this test, and does not excuse it")
     yield from _tail(trace)
     if judged.verdict is Verdict.HARNESS_ERROR and stderr:

@@ -16,6 +16,7 @@ from conformance._pytest.plan import Plan, Task
 from conformance.catalogue import Proof, Rule
 from conformance.catalogue.fingerprint import spec_digest
 from conformance.catalogue.model import Level
+from conformance.drivers.capabilities import unknown
 from conformance.drivers.protocol import PROTOCOL_VERSION
 from conformance.ledger import Deviation, example_of
 from conformance.reporting.model import (
@@ -52,7 +53,11 @@ class Tally:
         self.plan = plan
         self.seen: dict[tuple[str, str], Seen] = {}
         self.stderr: dict[str, list[str]] = {}
-        self.notes: list[str] = []
+        self.notes: list[str] = [
+            f"{bridge.label} declares {', '.join(strange)}, which is no capability of this suite"
+            for bridge in plan.bridges
+            if (strange := unknown(bridge.hello.capabilities))
+        ]
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 

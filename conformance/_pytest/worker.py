@@ -252,7 +252,9 @@ class Worker:
             report.outcome, report.longrepr = "skipped", (file, int(line or 0), f"{judged.outcome}: {judged.message}")
         else:
             stderr = stderr_of(run.driver) if run.driver is not None else ""
-            report.longrepr = block.representation(run.task, judged, error, run.trace, stderr)
+            report.longrepr = block.representation(
+                run.task, self.plan.catalogue.by_id, judged, error, run.trace, stderr
+            )
             report.outcome = "failed"
             if outcome == "xfailed" and run.task.deviation is not None:
                 report.outcome = "skipped"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conformance._pytest.block import lines
 from conformance._pytest.bridges import Bridge, handed_over, taken_over
 from conformance._pytest.judge import InvariantBroken, Judged, NotRun, judge
 from conformance._pytest.plan import Plan, Selection, blocked, make_plan
@@ -193,6 +194,18 @@ def test_a_listed_invariant_that_no_longer_breaks_is_stale(small: Path) -> None:
     assert verdicts(made, *passed, ended(made, MUST, None, broke("nothing-fires")))[NEVER] == "deviation"
 
 
+def test_the_block_of_a_broken_invariant_names_its_rule_and_where_it_was_seen(small: Path) -> None:
+    made = plan(small)
+    error = InvariantBroken("it did")
+    judged = ended(made, MUST, error, broke("nothing-fires"))
+
+    text = "\n".join(lines(made.tasks["it", f"test_{MUST}"], made.catalogue.by_id, judged, error, None))
+
+    assert text.startswith(f"{NEVER} (must) on it: it 1, role bridge\n  rule:     It never fires.")
+    assert f"seen in:  features/tools/tool_call.feature:4, whose own rule {MUST} says: pass" in text
+    assert f"nothing-fires ({NEVER}): it did" in text
+
+
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
 
@@ -228,6 +241,12 @@ def test_a_test_whose_process_died_says_nothing_about_the_bridge(small: Path) ->
 
     assert rule.verdict is Verdict.HARNESS_ERROR
     assert rule.proofs[0].message == "the process that ran this test died: killed"
+
+
+def test_a_capability_that_nobody_knows_is_noted(small: Path) -> None:
+    notes = Tally(plan(small, Bridge("it", "it", hello("native-tools", "telepathy")))).notes
+
+    assert notes == ["it declares telepathy, which is no capability of this suite"]
 
 
 def test_values_that_are_not_json_are_shown_as_text(small: Path) -> None:
