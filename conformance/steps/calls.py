@@ -13,21 +13,30 @@ from conformance.stage import Stage
 from conformance.steps._phrase import phrase, rows
 
 
-def say(stage: Stage, calls: list[tuple[str, str]], agent: str = MAIN, ids: list[str] | None = None) -> None:
+def say(
+    stage: Stage,
+    calls: list[tuple[str, str]],
+    agent: str = MAIN,
+    ids: list[str] | None = None,
+    finish: Any = None,
+) -> None:
     """Queue one assistant message with these calls (tool name, raw argument text); ids count on from 1."""
     count = stage.plan.call_count
     stage.plan.call_count += len(calls)
     names = ids or [str(count + i + 1) for i in range(len(calls))]
     message = ModelAnswer(
-        calls=[ToolCall(id=id, name=name, arguments=text) for id, (name, text) in zip(names, calls, strict=True)]
+        calls=[ToolCall(id=id, name=name, arguments=text) for id, (name, text) in zip(names, calls, strict=True)],
+        finish=finish,
     )
     stage.plan.script(agent).append(message)
 
 
 def _table(stage: Stage, datatable: list[list[str]]) -> None:
-    calls = rows(datatable, "tool", optional=("id", "arguments"))
+    """``finish`` in the first row says how the message ended, where it ended otherwise than with its calls."""
+    calls = rows(datatable, "tool", optional=("id", "arguments", "finish"))
     ids = [row["id"] for row in calls] if "id" in datatable[0] else None
-    say(stage, [(row["tool"], row.get("arguments") or "{}") for row in calls], ids=ids)
+    finish = calls[0].get("finish") or None
+    say(stage, [(row["tool"], row.get("arguments") or "{}") for row in calls], ids=ids, finish=finish)
 
 
 @given(phrase('the model first calls "{tool}"'))

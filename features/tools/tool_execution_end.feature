@@ -10,6 +10,15 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_end of call "1" with {"type": "tool_execution_end", "toolCallId": "1", "toolName": "read_note", "isError": false, "result": {"content": [{"type": "text", "text": "read_note ok"}]}}
 
+  @rule:tool_execution_end.payload-has-the-details
+  Scenario: The details of a success
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: read}], details: {pages: 2}}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"details": {"pages": 2}}}
+
   # --- one end for every start ---
 
   @rule:tool_execution_end.one-end-for-every-start @case:ok
@@ -99,6 +108,16 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
 
+  @rule:tool_execution_end.one-end-for-every-start @case:cancelled-afterwards
+  Scenario: A cancel while the result is patched
+    Given package "guard" answers tool_result with
+      """
+      acts: [{do: cancel}]
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_execution_end 1 times
+
   @rule:tool_execution_end.refused-and-denied-calls-end @case:refused
   Scenario: A native call refused for its changed arguments
     Given a native tool "disk_cleaner"
@@ -160,6 +179,21 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
 
+  @rule:tool_execution_end.calls-a-wrapper-breaks-end
+  Scenario Outline: A listener around the body, or after it, that throws
+    Given a listener "broken" of <event> that
+      """
+      throws: the wrapper broke
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_execution_end 1 times
+
+    Examples:
+      | event              |
+      | tools/execute      |
+      | tools/post-execute |
+
   @rule:tool_execution_end.calls-never-started
   Scenario: A cancel in the first of three calls
     Given the user cancels while the tool "read_note" runs
@@ -170,6 +204,75 @@ Feature: tool_execution_end
       | read_note |
     Then package "recorder" sees both start and end of call "2", or neither
     And package "recorder" sees both start and end of call "3", or neither
+
+  @rule:tool_execution_end.calls-without-a-record
+  Scenario: A call that another tool makes
+    Given a native tool "assistant"
+    And the body of "assistant" does
+      """
+      acts: [{do: host, call: tools.execute, scope: main, args: [{callId: inner, name: read_note, arguments: {}}]}]
+      """
+    When the model calls "assistant"
+    Then package "recorder" sees both start and end of call "inner", or neither
+    And package "recorder" sees both start and end of call "1", or neither
+
+  @rule:tool_execution_end.cut-calls-do-not-run @on:bridge
+  Scenario: A message that its length limit cut off
+    When the model calls in one message
+      | tool      | finish |
+      | read_note | length |
+    Then the tool "read_note" does not run
+    And package "recorder" sees both start and end of call "1", or neither
+
+  @rule:tool_execution_end.cut-calls-do-not-run @on:pi
+  Scenario: On Pi its calls fail and the model is asked again
+    When the model calls in one message
+      | tool      | finish |
+      | read_note | length |
+    Then the tool "read_note" does not run
+    And call "1" fails
+    And package "recorder" sees, in this order
+      | event                | call |
+      | tool_execution_start | 1    |
+      | tool_execution_end   | 1    |
+    And the model is asked 2 times
+
+  @rule:tool_execution_end.a-success-after-a-cancel @on:bridge
+  Scenario: A tool that succeeds although the user cancelled
+    Given the user cancels while the tool "read_note" runs
+    When the model calls "read_note"
+    Then call "1" has one result
+    And package "recorder" sees tool_execution_end 1 times
+
+  @rule:tool_execution_end.a-success-after-a-cancel @on:pi
+  Scenario: On Pi the success counts
+    Given the user cancels while the tool "read_note" runs
+    When the model calls "read_note"
+    Then call "1" succeeds with "read_note ok"
+    And the end of call "1" tells what the log keeps
+
+  @rule:tool_execution_end.siblings-of-a-cancelled-call
+  Scenario: One tool is done and the other is running when the user cancels
+    Given a package "runners" with the tool "quick" and
+      """
+      executionMode: parallel
+      """
+    And package "runners" registers the tool "stalled" with
+      """
+      executionMode: parallel
+      """
+    And the tool "stalled" does
+      """
+      acts: [{do: hold, kinds: [tool.exit]}, {do: cancel}]
+      returns: {content: [{type: text, text: stalled}]}
+      """
+    When the model calls in one message
+      | tool    |
+      | stalled |
+      | quick   |
+    Then call "1" has one result
+    And call "2" has one result
+    And package "recorder" sees tool_execution_end 2 times
 
   # --- when ---
 
@@ -200,6 +303,27 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then the end of call "1" tells what the log keeps
     And package "recorder" sees tool_execution_end of call "1" with {"isError": true}
+
+  @rule:tool_execution_end.equals-the-durable-result
+  Scenario Outline: The end of every kind of call
+    Given a package "desk" with the tool "broken_lamp"
+    And the tool "broken_lamp" throws "the bulb is gone"
+    And package "desk" registers the tool "drawer"
+    And package "guard" blocks "drawer" with the reason "the drawer is locked"
+    And package "desk" registers the tool "weigh" with
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    When the model calls "<tool>"
+    Then the end of call "1" tells what the log keeps
+
+    Examples:
+      | tool                  |
+      | read_note             |
+      | broken_lamp           |
+      | drawer                |
+      | weigh                 |
+      | no_such_tool_anywhere |
 
   @rule:tool_execution_end.before-the-durable-result @case:ok
   Scenario: An end handler that takes its time
@@ -243,6 +367,67 @@ Feature: tool_execution_end
       the durable result of call "1"
       """
 
+  @rule:tool_execution_end.before-the-durable-result @case:throws
+  Scenario: The end of a call whose tool threw
+    Given the tool "read_note" throws "the shelf is empty"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.before-the-durable-result @case:native
+  Scenario: The end of a native call
+    Given a native tool "disk_reader"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "disk_reader"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.before-the-durable-result @case:invalid
+  Scenario: The end of a call whose arguments did not pass
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "weigh" with {"grams": "a lot"}
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.before-the-durable-result @case:cancelled-body
+  Scenario: The end of a call that was cancelled while it ran
+    Given the user cancels while the tool "read_note" runs
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.before-the-durable-result @case:cancelled-judge
+  Scenario: The end of a call that was cancelled while it was judged
+    Given package "guard" answers tool_call with
+      """
+      acts: [{do: cancel}]
+      """
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
   @rule:tool_execution_end.refused-and-denied-ends-are-awaited @case:refused
   Scenario: The end of a refused call
     Given a native tool "disk_cleaner"
@@ -266,6 +451,75 @@ Feature: tool_execution_end
       the durable result of call "1"
       """
 
+  @rule:tool_execution_end.refused-and-denied-ends-are-awaited @case:inner-listener
+  Scenario: The end of a call denied after the bridge
+    Given the host, after the bridge, denies "read_note" with the reason "the host says no"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.refused-and-denied-ends-are-awaited @case:guard
+  Scenario: The end of a call a guard denied
+    Given the host guards "read_note" with the reason "the guard says no"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.refused-and-denied-ends-are-awaited @case:ask
+  Scenario: The end of a call the user rejected
+    Given the host's approval service is rejected
+    And the host asks "read_note" with the reason "may it?"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.ends-of-calls-a-listener-breaks-are-awaited
+  Scenario: The end of a call that a listener after the bridge breaks
+    Given the host's inner-listener of "read_note" throws "the host stumbled"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.ends-of-other-broken-calls-precede-the-next-request @case:guard
+  Scenario: The end of a call whose guard threw
+    Given the host's guard of "read_note" throws "the guard stumbled"
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      request 2
+      """
+
+  @rule:tool_execution_end.ends-of-other-broken-calls-precede-the-next-request @case:lossy-arguments
+  Scenario: The end of a call whose arguments no JSON can give back
+    Given package "slow" holds tool_execution_end until something else happens
+    When the model calls "read_note" with the argument text
+      """
+      {"n": 1e999}
+      """
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      request 2
+      """
+
   @rule:tool_execution_end.before-the-next-request
   Scenario: The next request waits
     Given package "slow" holds tool_execution_end until something else happens
@@ -275,6 +529,21 @@ Feature: tool_execution_end
       the return of tool_execution_end of call "1" in package "slow"
       request 2
       the end of the turn
+      """
+
+  @rule:tool_execution_end.before-the-step-ends
+  Scenario: The step waits
+    Given package "slow" holds tool_execution_end until something else happens
+    When the model calls in one message
+      | tool      |
+      | read_note |
+      | read_note |
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the return of tool_execution_end of call "2" in package "slow"
+      the end of the step
+      request 2
       """
 
   @rule:tool_execution_end.nothing-of-a-call-after-its-end
@@ -288,6 +557,23 @@ Feature: tool_execution_end
       | tool_result          | 1    |
       | tool_execution_end   | 1    |
 
+  @rule:tool_execution_end.nothing-of-a-call-after-its-end @case:throws
+  Scenario: The end of a tool that reported progress and threw
+    Given the tool "read_note" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: halfway}]}}]
+      throws: the shelf is empty
+      lateUpdates: [{content: [{type: text, text: too late}]}]
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees, in this order
+      | event                 | call |
+      | tool_execution_start  | 1    |
+      | tool_call             | 1    |
+      | tool_execution_update | 1    |
+      | tool_result           | 1    |
+      | tool_execution_end    | 1    |
+
   @rule:tool_execution_end.a-blocked-call-has-start-judge-and-end
   Scenario: A blocked call, seen by a package that is asked first
     Given package "guard" blocks "read_note" with the reason "closed"
@@ -299,7 +585,7 @@ Feature: tool_execution_end
       | tool_execution_end   | 1    |
 
   @rule:tool_execution_end.calls-of-a-message-end-each @case:parallel
-  Scenario: Tools that run beside each other
+  Scenario: Two calls that run beside each other
     Given a package "runners" with the tool "runner" and
       """
       executionMode: parallel
@@ -321,14 +607,81 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 2 times
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.exclusive-calls-follow-each-other
+  Scenario: Tools that run one after another
+    Given a package "runners" with the tool "runner" and
+      """
+      executionMode: sequential
+      """
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls in one message
+      | tool   |
+      | runner |
+      | runner |
+    Then this order holds
+      """
+      the tool_execution_start of call "1"
+      the tool_call of call "1"
+      the body of call "1"
+      the tool_result of call "1"
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      the tool_execution_start of call "2"
+      the tool_call of call "2"
+      """
+
+  @rule:tool_execution_end.parallel-calls-keep-their-own-order
+  Scenario: Tools that run beside each other
+    Given a package "runners" with the tool "runner" and
+      """
+      executionMode: parallel
+      """
+    When the model calls in one message
+      | tool   |
+      | runner |
+      | runner |
+    Then this order holds
+      """
+      the tool_execution_start of call "1"
+      the tool_call of call "1"
+      the body of call "1"
+      the tool_result of call "1"
+      the tool_execution_end of call "1"
+      the durable result of call "1"
+      """
+    And this order holds
+      """
+      the tool_execution_start of call "2"
+      the tool_call of call "2"
+      the body of call "2"
+      the tool_result of call "2"
+      the tool_execution_end of call "2"
+      the durable result of call "2"
+      """
+
+  @rule:tool_execution_end.handlers-are-told-in-load-order
+  Scenario: Packages in load order, handlers in order of registration
+    Given package "alpha" listens to tool_execution_end
+    And a further handler of package "alpha" listens to tool_execution_end
+    And package "beta" listens to tool_execution_end
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the tool_execution_end of call "1" in package "alpha"
+      handler "tool_execution_end#2" of call "1"
+      the tool_execution_end of call "1" in package "beta"
+      """
+
   # --- handlers ---
 
   @rule:tool_execution_end.a-throwing-handler-silences-nobody
   Scenario: A handler that throws before another
     Given package "clumsy" throws "the handler stumbled" from tool_execution_end
+    And a further handler of package "clumsy" listens to tool_execution_end
     And package "second_recorder" listens to tool_execution_end
     When the model calls "read_note"
-    Then package "second_recorder" sees tool_execution_end 1 times
+    Then handler "tool_execution_end#2" is entered for call "1"
+    And package "second_recorder" sees tool_execution_end 1 times
     And call "1" succeeds with "read_note ok"
 
   @rule:tool_execution_end.a-throwing-handler-is-reported
@@ -346,3 +699,21 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then call "1" succeeds with "read_note ok"
     And the model is asked 2 times
+
+  @rule:tool_execution_end.writes-do-not-reach-the-log @on:bridge
+  Scenario: A handler that writes into the result it is shown
+    Given package "forger" answers tool_execution_end with
+      """
+      ops: [{op: set, path: [result, content, 0, text], value: a forged result}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "read_note ok"
+
+  @rule:tool_execution_end.writes-do-not-reach-the-log @on:pi
+  Scenario: On Pi what it writes is kept
+    Given package "forger" answers tool_execution_end with
+      """
+      ops: [{op: set, path: [result, content, 0, text], value: a forged result}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "a forged result"
