@@ -76,11 +76,11 @@ def _has_running_member(group: int) -> bool:
     """Whether a member is more than a zombie: an orphan may stay one for as long as process 1 does not reap it."""
     if not _PROC.joinpath("self", "stat").exists():
         return True
-    for entry in os.scandir(_PROC):
+    for entry in _PROC.iterdir():
         if not entry.name.isdecimal():
             continue
         try:
-            stat = Path(entry.path, "stat").read_bytes()
+            stat = entry.joinpath("stat").read_bytes()
         except OSError:
             continue
         # pid (name) state parent group …; the name may hold spaces and parentheses.

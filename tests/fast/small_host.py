@@ -6,7 +6,7 @@ import asyncio
 import functools
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -186,12 +186,18 @@ def staged(**options: Any) -> Callable[[Callable[..., Awaitable[None]]], Callabl
                 await stage.host.close()
             assert len(asyncio.all_tasks()) == 1, "a task outlived the host"
 
-        @functools.wraps(test)
-        def wrapper(**arguments: Any) -> None:
-            asyncio.run(run(**arguments))
-
-        parameters = list(inspect.signature(test).parameters.values())[1:]
-        wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return wrapper
+        return as_test(test, run)
 
     return decorate
+
+
+def as_test(test: Callable[..., Any], run: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A plain test, named like `test`, that runs `run` on a loop of its own; it asks for all but the first argument."""
+
+    @functools.wraps(test)
+    def wrapper(**arguments: Any) -> None:
+        asyncio.run(run(**arguments))
+
+    parameters = list(inspect.signature(test).parameters.values())[1:]
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return wrapper

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-import inspect
 import json
 import os
 import resource
@@ -20,6 +18,7 @@ import pytest
 
 from reference_bridge.host import AbortController, AbortedError, Host, HostOptions
 from reference_bridge.host.subprocess import Exit, LocalChild, LocalSubprocess, Read, SpawnSpec, StartError
+from tests.fast.small_host import as_test
 
 MIB = 1 << 20
 DEADLINE_S = 30
@@ -37,13 +36,7 @@ def local(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
             assert provider.pids == []
         assert len(asyncio.all_tasks()) == 1
 
-    @functools.wraps(test)
-    def wrapper(**arguments: Any) -> None:
-        asyncio.run(run(**arguments))
-
-    parameters = list(inspect.signature(test).parameters.values())[1:]
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return wrapper
+    return as_test(test, run)
 
 
 def spec(*argv: str, **more: Any) -> SpawnSpec:
