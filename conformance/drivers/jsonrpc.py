@@ -17,8 +17,8 @@ Decisions where JSON-RPC leaves room:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -43,12 +43,13 @@ MEND = (
 )
 
 _ABSENT = msgspec.Raw()
+_Integer = Annotated[int, msgspec.Meta(ge=1 - 2**53, le=2**53 - 1)]  # what every JSON library carries unharmed
 
 
 class ErrorObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A JSON-RPC error."""
 
-    code: int
+    code: _Integer
     message: str
     data: Any = None
 
@@ -57,12 +58,12 @@ class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Any message of either side; which one it is follows from the members that are there."""
 
     jsonrpc: Literal["2.0"]
-    id: int | str | UnsetType | None = UNSET
+    id: _Integer | str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: msgspec.Raw = _ABSENT
     result: msgspec.Raw = _ABSENT
     error: ErrorObject | UnsetType = UNSET
-    seq: int | UnsetType = UNSET
+    seq: _Integer | UnsetType = UNSET
 
 
 _envelopes = msgspec.json.Decoder(Envelope)
@@ -130,15 +131,25 @@ class Connection:
         self._peer = peer
         self._count = self._bytes = 0
 
-    async def request(self, message: Message) -> Any:
-        """Ask, and return the ``Result``. Raises ``Unsupported``, ``RequestFailed``, or what lost the connection."""
-        if self.lost.done():
-            raise self.lost.result()
+    def request(self, message: Message) -> Coroutine[Any, Any, Any]:
+        """Ask, and return what awaits the ``Result``. The message is on its way, with its number, when this returns.
+
+        What is awaited raises ``Unsupported``, ``RequestFailed``, or what lost the connection.
+        """
         self._last_id = id_ = self._last_id + 1
         future: asyncio.Future[Record] = self._loop.create_future()
         self._pending[id_] = message, future
         try:
+            if self.lost.done():
+                raise self.lost.result()
             self._send(b'"id":%d,"method":"%b","params":%b' % (id_, message.method.encode(), codec.encode(message)))
+        except Exception as error:  # whatever cannot be encoded or sent is told to whoever awaits the answer
+            future.set_exception(error)
+            future.exception()
+        return self._answered(id_, future)
+
+    async def _answered(self, id_: int, future: asyncio.Future[Record]) -> Record:
+        try:
             return await future
         finally:
             if self._pending.pop(id_, None) is not None:
@@ -163,7 +174,7 @@ class Connection:
         for _, future in self._pending.values():
             if not future.done():
                 future.set_exception(error)
-                future.exception()  # whoever awaits it gets it; one who no longer does is not an unheard error
+                future.exception()  # asyncio complains of an error that nobody heard: here the waiter may have left
         for task in self._answering.values():
             task.cancel()
 
@@ -297,6 +308,7 @@ class Connection:
             return  # given up in this very turn of the loop
         if isinstance(outcome, Exception):
             future.set_exception(outcome)
+            future.exception()
         else:
             future.set_result(outcome)
 

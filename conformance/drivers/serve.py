@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Coroutine
 from typing import Any
 
 from conformance.drivers.backend import Backend, BackendFactory
@@ -21,8 +22,8 @@ class _Suite:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def ask(self, message: Message) -> Any:
-        return await self._connection.request(message)
+    def ask(self, message: Message) -> Coroutine[Any, Any, Any]:
+        return self._connection.request(message)
 
     def note(self, message: TraceNote) -> None:
         self._connection.notify(message)
