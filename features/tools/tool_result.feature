@@ -21,6 +21,14 @@ Feature: tool_result
     When the model calls "weigh" with {"grams": "7"}
     Then package "watcher" sees tool_result of call "1" with {"type": "tool_result", "toolName": "weigh", "toolCallId": "1", "input": {"grams": 7}, "content": [{"type": "text", "text": "heavy"}], "details": {"unit": "kg"}, "isError": false}
 
+  @rule:tool_result.input-is-what-the-tool-ran-with
+  Scenario: Arguments that a package changed before
+    Given package "editor" changes the argument "page" of "read_note" to 2
+    And package "watcher" listens to tool_result
+    When the model calls "read_note" with {"page": 1}
+    Then the tool "read_note" runs with {"page": 2}
+    And package "watcher" sees tool_result of call "1" with {"input": {"page": 2}}
+
   @rule:tool_result.fires-for-failed-tools
   Scenario: A tool that throws
     Given the tool "read_note" throws "the shelf is empty"
@@ -46,7 +54,7 @@ Feature: tool_result
     When the model calls "weigh" with {"grams": "a lot"}
     Then package "watcher" never sees tool_result
 
-  @rule:tool_result.not-for-refused-calls @case:unknown
+  @rule:tool_result.not-for-unknown-names
   Scenario: A name no tool has
     Given package "watcher" listens to tool_result
     When the model calls "no_such_tool_anywhere"
@@ -122,6 +130,14 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" fails and says "KEY=abc123"
 
+  @rule:tool_result.an-errors-text-is-replaced
+  Scenario: The text of a failure
+    Given the tool "read_note" throws "no file at /home/me/secret"
+    And package "redactor" replaces the text of results by "no such file"
+    When the model calls "read_note"
+    Then call "1" fails and says "no such file"
+    And "/home/me/secret" is nowhere in the log
+
   @rule:tool_result.an-error-stays-an-error @on:bridge
   Scenario: A failure cannot be recovered
     Given the tool "read_note" throws "the shelf is empty"
@@ -142,16 +158,26 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "the shelf is empty"
 
+  @rule:tool_result.a-vain-recovery-keeps-its-text
+  Scenario: A recovery that brings a text along
+    Given the tool "read_note" throws "the shelf is empty"
+    And package "optimist" answers tool_result with
+      """
+      returns: {isError: false, content: [{type: text, text: found it elsewhere}]}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "found it elsewhere"
+
   @rule:tool_result.a-vain-recovery-is-reported
   Scenario: The optimist is told
-    Given a package "shelf" with the tool "fetch_from_the_lower_shelf"
-    And the tool "fetch_from_the_lower_shelf" throws "the shelf is empty"
-    And package "optimist" answers tool_result with
+    Given a package "lower_shelf" with the tool "lower_shelf_reader"
+    And the tool "lower_shelf_reader" throws "the shelf is empty"
+    And package "lower_shelf" answers tool_result with
       """
       returns: {isError: false}
       """
-    When the model calls "fetch_from_the_lower_shelf"
-    Then exactly one notice names "fetch_from_the_lower_shelf"
+    When the model calls "lower_shelf_reader"
+    Then a notice names "lower_shelf"
 
   @rule:tool_result.details-stay-the-tools-own @on:bridge
   Scenario: Details in a patch
@@ -197,6 +223,38 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "by the second"
 
+  @rule:tool_result.patches-chain @case:error-flag
+  Scenario: A package loaded later sees that a success was made an error
+    Given package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"isError": true}
+
+  @rule:tool_result.patches-chain @case:in-load-order
+  Scenario: Packages in load order, handlers in order of registration
+    Given package "alpha" listens to tool_result
+    And a further handler of package "alpha" listens to tool_result
+    And package "beta" listens to tool_result
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the tool_result of call "1" in package "alpha"
+      handler "tool_result#2" of call "1"
+      the tool_result of call "1" in package "beta"
+      """
+
+  @rule:tool_result.a-patch-replaces-only-its-fields @case:details
+  Scenario: A patch of the details alone
+    Given package "annotator" answers tool_result with
+      """
+      returns: {details: {noted: true}}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+
   @rule:tool_result.a-patch-replaces-only-its-fields
   Scenario: A patch without content
     Given package "redactor" replaces the text of results by "KEY=[R]"
@@ -237,6 +295,25 @@ Feature: tool_result
       | {}               |
       | true             |
       | patched          |
+      | []               |
+      | 7                |
+
+  @rule:tool_result.odd-content-breaks-nothing
+  Scenario Outline: Content that is no list of blocks
+    Given package "odd" answers tool_result with
+      """
+      returns: {content: <content>}
+      """
+    When the model calls "read_note"
+    Then call "1" has one result
+    And the model is asked 2 times
+
+    Examples:
+      | content     |
+      | a text      |
+      | 7           |
+      | [a text]    |
+      | {type: text}|
 
   @rule:tool_result.a-throwing-handler-changes-nothing
   Scenario: A handler that throws between two others
@@ -251,14 +328,69 @@ Feature: tool_result
   Scenario: What it threw
     Given package "clumsy" throws "the handler stumbled over its laces" from tool_result
     When the model calls "read_note"
-    Then exactly one notice names "the handler stumbled over its laces"
+    Then a notice names "the handler stumbled over its laces"
 
-  @rule:tool_result.pictures-survive-a-note
+  @rule:tool_result.pictures-are-shown
+  Scenario: A picture as a handler sees it
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "take_picture"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}
+    And the result of call "1" holds 1 picture
+
+  @rule:tool_result.pictures-survive-a-note @case:returned
   Scenario: A note beside a picture
     Given a package "camera" with the tool "take_picture"
     And the tool "take_picture" does
       """
-      returns: {content: [{type: image, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEUlEQVR42mP4z8DA8B+MgBgAHfAD/a4/4jgAAAAASUVORK5CYII=, mimeType: image/png}]}
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And package "annotator" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+          - {type: text, text: a sunny day}
+      """
+    When the model calls "take_picture"
+    Then call "1" succeeds with "a sunny day"
+    And the result of call "1" holds 1 picture
+
+  @rule:tool_result.pictures-survive-a-note @case:then-redacted
+  Scenario: A second note by another package
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And package "annotator" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+          - {type: text, text: a sunny day}
+      """
+    And package "dater" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+          - {type: text, text: "a sunny day, in May"}
+      """
+    When the model calls "take_picture"
+    Then call "1" succeeds with "a sunny day, in May"
+    And the result of call "1" holds 1 picture
+
+  @rule:tool_result.changed-in-place @case:beside-a-picture
+  Scenario: A note added in place beside a picture
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
       """
     And package "annotator" answers tool_result with
       """
@@ -266,6 +398,19 @@ Feature: tool_result
       """
     When the model calls "take_picture"
     Then call "1" succeeds with "a sunny day"
+    And the result of call "1" holds 1 picture
+
+  @rule:tool_result.a-patch-may-bring-a-picture
+  Scenario: A picture where there was none
+    Given package "illustrator" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: text, text: an illustrated note}
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg==}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "an illustrated note"
     And the result of call "1" holds 1 picture
 
   @rule:tool_result.terminate-is-not-the-handlers @case:set
@@ -287,6 +432,17 @@ Feature: tool_result
       """
     When the model calls "read_note"
     Then call "1" succeeds with "patched"
+    And the model is asked 1 times
+
+  @rule:tool_result.an-error-of-a-handler-leaves-the-wish-to-stop
+  Scenario: A result that asks to stop is made an error
+    Given the tool "read_note" asks to stop
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "read_note"
+    Then call "1" fails
     And the model is asked 1 times
 
   @rule:tool_result.other-fields-are-ignored
@@ -314,13 +470,24 @@ Feature: tool_result
       """
 
   @rule:tool_result.one-durable-result-a-call
-  Scenario: Two calls, two results
+  Scenario: Calls of every kind have a result each
+    Given a native tool "disk_reader"
+    And a package "desk" with the tool "broken_lamp"
+    And the tool "broken_lamp" throws "the bulb is gone"
+    And package "desk" registers the tool "drawer"
+    And package "guard" blocks "drawer" with the reason "the drawer is locked"
     When the model calls in one message
       | tool                  |
       | read_note             |
       | no_such_tool_anywhere |
+      | broken_lamp           |
+      | drawer                |
+      | disk_reader           |
     Then call "1" has one result
     And call "2" has one result
+    And call "3" has one result
+    And call "4" has one result
+    And call "5" has one result
 
   @rule:tool_result.durable-results-in-model-order
   Scenario: The second tool is done first
