@@ -297,6 +297,8 @@ def user_bash_never_fires(story: Story, context: Context) -> Iterator[str]:
 
 @invariant("tool_call.native-arguments-are-never-rewritten", roles="bridge")
 def native_arguments_equal_the_logged(story: Story, context: Context) -> Iterator[str]:
+    if any(event.kind == "host.event" for event in story.events):
+        return  # A listener of the host's own may replace a call's arguments; then nothing is told of the bridge.
     for call in story.calls:
         logged = call.of("log.call")
         record = _parsed(logged[0]["arguments"]) if logged else None

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from pytest_bdd import given, when
+from pytest_bdd import given, then, when
 
+from conformance.compare import check, holds, show
 from conformance.drivers.protocol import NativeAnswer, NativeSpec, OperatorBash, Outcome, PolicySpec, Services
 from conformance.plan import MAIN
 from conformance.scripts import Match, NativeBehaviour
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase
+from conformance.verdicts import Inconclusive
 
 POLICY_WORDS: dict[str, Any] = {"denies": "deny", "allows": "allow", "asks": "ask", "guards": "guard"}
 """What a policy listener of the host answers, by the verb of the step."""
@@ -85,3 +87,13 @@ def operator_types(stage: Stage, line: str) -> None:
     command = line.lstrip("!").strip()
     outcome: Outcome = stage.ask(OperatorBash(agent=MAIN, command=command, exclude=exclude))
     stage.outcomes.append(("operator.bash", outcome))
+
+
+@then(phrase("the operator reads {value:json}"))
+def operator_reads(stage: Stage, value: Any) -> None:
+    """What the last command answered has at least this."""
+    outcomes = stage.returned("operator.bash")
+    if not outcomes:
+        raise Inconclusive("the operator typed no command")
+    found = outcomes[-1]
+    check(holds(found.returned, value), f"the operator reads {show(value)}", f"it was {msgspec.to_builtins(found)}")

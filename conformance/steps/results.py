@@ -15,7 +15,7 @@ from conformance.plan import MAIN
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase, rows
 from conformance.steps._points import point
-from conformance.trace import Event, images_of, plain, text_of
+from conformance.trace import Event, plain, text_of
 from conformance.verdicts import Inconclusive, RuleFailed
 
 
@@ -166,12 +166,6 @@ def nowhere_in_log(stage: Stage, text: str) -> None:
         check(text not in json.dumps(event.data), f"{text!r} is nowhere in the durable log", f"it is in {event.kind}")
 
 
-@then(phrase('the result of call "{call}" holds {count:int} picture'))
-def result_holds_pictures(stage: Stage, call: str, count: int) -> None:
-    found = result(stage, call)["content"]
-    check(len(images_of(found)) == count, f'the result of call "{call}" holds {count} picture(s)', show(found))
-
-
 @then(phrase('request {number:int} shows the result of call "{call}" as the log keeps it'))
 def request_shows_result(stage: Stage, number: int, call: str) -> None:
     catalogue(stage, number)
@@ -262,6 +256,17 @@ def request_carries(stage: Stage, number: int, text: str) -> None:
     messages = stage.requests()[number - 1]["messages"]
     texts = [text_of(message.get("content")) for message in messages]
     check(any(text in found for found in texts), f"request {number} carries {text!r}", f"it carries {show(texts)}")
+
+
+@then(phrase('request {number:int} carries nothing of "{text}"'))
+def request_carries_nothing(stage: Stage, number: int, text: str) -> None:
+    catalogue(stage, number)
+    messages = stage.requests()[number - 1]["messages"]
+    check(
+        text not in json.dumps(messages),
+        f"request {number} carries nothing of {text!r}",
+        f"it carries {show(messages)}",
+    )
 
 
 # --- events -----------------------------------------------------------------------------------------------------------

@@ -49,12 +49,77 @@ Feature: tool_execution_update
     When the model calls "no_such_tool_anywhere"
     Then package "watcher" sees the updates ["in time"] of call "1"
 
-  @rule:tool_execution_update.none-for-native-tools
+  @rule:tool_execution_update.none-after-the-end @case:throws
+  Scenario: An update after the tool threw
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: in time}]}}]
+      throws: the shovel broke
+      lateUpdates: [{content: [{type: text, text: too late}]}]
+      """
+    And the model first calls "dig"
+    When the model calls "no_such_tool_anywhere"
+    Then package "watcher" sees the updates ["in time"] of call "1"
+    And call "1" fails and says "the shovel broke"
+
+  @rule:tool_execution_update.none-for-native-tools @on:bridge
   Scenario: A native tool
     Given a native tool "disk_reader"
     When the model calls "disk_reader"
     Then call "1" succeeds
     And package "watcher" never sees tool_execution_update
+
+  @rule:tool_execution_update.none-for-native-tools @on:pi
+  Scenario: On Pi any tool can report its progress
+    Given a native tool "disk_reader"
+    And the body of "disk_reader" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: halfway}]}}]
+      text: done
+      """
+    When the model calls "disk_reader"
+    Then package "watcher" sees the updates ["halfway"] of call "1"
+
+  @rule:tool_execution_update.each-call-has-its-own
+  Scenario: Two tools at work beside each other
+    Given package "digger" registers the tool "drill" with
+      """
+      executionMode: parallel
+      """
+    And the tool "drill" does
+      """
+      when: {call: "1"}
+      acts: [{do: update, update: {content: [{type: text, text: first hole}]}}]
+      """
+    And the tool "drill" does
+      """
+      when: {call: "2"}
+      acts: [{do: update, update: {content: [{type: text, text: second hole}]}}]
+      """
+    When the model calls in one message
+      | tool  |
+      | drill |
+      | drill |
+    Then package "watcher" sees the updates ["first hole"] of call "1"
+    And package "watcher" sees the updates ["second hole"] of call "2"
+
+  @rule:tool_execution_update.never-in-the-log
+  Scenario: Progress is not part of the result
+    Given the tool "dig" sends the update "three feet down"
+    When the model calls "dig"
+    Then package "watcher" sees the updates ["three feet down"] of call "1"
+    And "three feet down" is nowhere in the log
+    And call "1" succeeds with "dig ok"
+
+  @rule:tool_execution_update.answers-change-nothing
+  Scenario: A handler that answers
+    Given the tool "dig" sends the update "halfway"
+    And package "watcher" answers tool_execution_update with
+      """
+      returns: {block: true, content: [{type: text, text: a forged result}], isError: true}
+      """
+    When the model calls "dig"
+    Then call "1" succeeds with "dig ok"
 
   @rule:tool_execution_update.none-for-calls-that-do-not-run
   Scenario: A blocked call
@@ -68,9 +133,11 @@ Feature: tool_execution_update
     Given the tool "dig" sends the update "first"
     And the tool "dig" sends the update "second"
     And package "watcher" throws "the watcher stumbled" from tool_execution_update
+    And a further handler of package "watcher" listens to tool_execution_update
     And package "second_watcher" listens to tool_execution_update
     When the model calls "dig"
-    Then package "second_watcher" sees the updates ["first", "second"] of call "1"
+    Then handler "tool_execution_update#2" is entered for call "1"
+    And package "second_watcher" sees the updates ["first", "second"] of call "1"
     And call "1" succeeds with "dig ok"
 
   @rule:tool_execution_update.a-throwing-handler-is-reported

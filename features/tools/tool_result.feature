@@ -340,7 +340,7 @@ Feature: tool_result
     And package "watcher" listens to tool_result
     When the model calls "take_picture"
     Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}
-    And the result of call "1" holds 1 picture
+    And the log keeps {"isError": false, "content": [{"type": "image"}]} as the result of call "1"
 
   @rule:tool_result.pictures-survive-a-note @case:returned
   Scenario: A note beside a picture
@@ -357,8 +357,7 @@ Feature: tool_result
           - {type: text, text: a sunny day}
       """
     When the model calls "take_picture"
-    Then call "1" succeeds with "a sunny day"
-    And the result of call "1" holds 1 picture
+    Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "a sunny day"}]} as the result of call "1"
 
   @rule:tool_result.pictures-survive-a-note @case:then-redacted
   Scenario: A second note by another package
@@ -382,8 +381,7 @@ Feature: tool_result
           - {type: text, text: "a sunny day, in May"}
       """
     When the model calls "take_picture"
-    Then call "1" succeeds with "a sunny day, in May"
-    And the result of call "1" holds 1 picture
+    Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "a sunny day, in May"}]} as the result of call "1"
 
   @rule:tool_result.changed-in-place @case:beside-a-picture
   Scenario: A note added in place beside a picture
@@ -397,8 +395,7 @@ Feature: tool_result
       ops: [{op: append, path: [content], value: {type: text, text: a sunny day}}]
       """
     When the model calls "take_picture"
-    Then call "1" succeeds with "a sunny day"
-    And the result of call "1" holds 1 picture
+    Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "a sunny day"}]} as the result of call "1"
 
   @rule:tool_result.a-patch-may-bring-a-picture
   Scenario: A picture where there was none
@@ -410,8 +407,7 @@ Feature: tool_result
           - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg==}
       """
     When the model calls "read_note"
-    Then call "1" succeeds with "an illustrated note"
-    And the result of call "1" holds 1 picture
+    Then the log keeps {"isError": false, "content": [{"type": "text", "text": "an illustrated note"}, {"type": "image"}]} as the result of call "1"
 
   @rule:tool_result.terminate-is-not-the-handlers @case:set
   Scenario: terminate in a patch does not stop the loop

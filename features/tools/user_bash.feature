@@ -5,8 +5,8 @@ Feature: user_bash
     Given a package "shell_history" with the tool "recall"
     And package "shell_history" listens to user_bash
 
-  @rule:user_bash.never-fires @on:bridge @case:prompt
-  Scenario Outline: A prompt that begins with an exclamation mark is a prompt
+  @rule:user_bash.a-prompt-is-a-prompt
+  Scenario Outline: A prompt that begins with an exclamation mark
     When the user says "<prompt>"
     Then package "shell_history" never sees user_bash
     And request 1 carries the text "<prompt>"
@@ -16,32 +16,67 @@ Feature: user_bash
       | !ls     |
       | !!ls -a |
 
-  @rule:user_bash.never-fires @on:bridge @case:model-call
-  Scenario: A model's call of a tool named bash is a tool call
+  @rule:user_bash.a-call-named-bash-is-a-call @case:native
+  Scenario: A model's call of a native tool named bash
     Given a native tool "bash"
     When the model calls "bash" with {"command": "ls"}
     Then the tool "bash" runs 1 times
     And package "shell_history" never sees user_bash
 
+  @rule:user_bash.a-call-named-bash-is-a-call @case:migrated
+  Scenario: A model's call of a package's tool named bash
+    Given a package "shells" with the tool "bash"
+    When the model calls "bash" with {"command": "!ls"}
+    Then the tool "bash" runs 1 times
+    And package "shell_history" never sees user_bash
+
+  @rule:user_bash.never-fires @on:bridge
+  Scenario: A day's work
+    Given a native tool "bash"
+    And the model first calls "bash" with {"command": "ls"}
+    And the model first calls "recall"
+    When the user says "!ls"
+    And the user says "!!ls -a"
+    And the user says "what is in here?"
+    Then package "shell_history" never sees user_bash
+    And call "2" succeeds
+
   @rule:user_bash.never-fires @on:pi
   Scenario: On Pi the operator's command surface fires it
     When the operator types "!echo hello"
-    Then package "shell_history" sees user_bash 1 times
+    Then package "shell_history" sees user_bash with {"type": "user_bash", "command": "echo hello", "excludeFromContext": false}
+    And the operator reads {"output": "hello\n", "exitCode": 0}
 
   @rule:user_bash.never-fires @on:pi @case:excluded
   Scenario: On Pi two exclamation marks keep the output from the model
     When the operator types "!!echo hello"
+    And the user says "what did it print?"
     Then package "shell_history" sees user_bash with {"command": "echo hello", "excludeFromContext": true}
+    And request 1 carries nothing of "hello"
 
   @rule:user_bash.never-fires @on:pi @case:first-answer
   Scenario: On Pi the first answer is the result
     Given package "shell_history" answers user_bash with
       """
-      returns: {result: {output: fake, exitCode: 0, cancelled: false, truncated: false}}
+      returns: {result: {output: fake, exitCode: 4, cancelled: false, truncated: false}}
       """
     And package "late_comer" listens to user_bash
     When the operator types "!echo hello"
+    And the user says "what did it print?"
     Then package "late_comer" never sees user_bash
+    And the operator reads {"output": "fake", "exitCode": 4}
+    And request 1 carries the text "Command exited with code 4"
+
+  @rule:user_bash.never-fires @on:pi @case:throws
+  Scenario: On Pi a handler that throws is passed over
+    Given package "shell_history" throws "the historian stumbled" from user_bash
+    And package "late_comer" answers user_bash with
+      """
+      returns: {result: {output: fake, exitCode: 0, cancelled: false, truncated: false}}
+      """
+    When the operator types "!echo hello"
+    Then the operator reads {"output": "fake"}
+    And a notice names "the historian stumbled"
 
   @rule:user_bash.subscribing-is-accepted
   Scenario: A package that subscribes while it loads
