@@ -64,13 +64,6 @@ def mutant(*, hangs: bool = False, blanket: bool = False, mount: str | None = No
     return register
 
 
-def named(name: str, defect: str, **parts: type) -> None:
-    """Register the bridge with these parts in place of its own as a mutant."""
-    if name in MUTANTS:
-        raise ValueError(f"two mutants are named {name}")
-    MUTANTS[name] = Mutant(name, defect, type(name, (Bridge,), dict(parts)))
-
-
 def load_mutants() -> dict[str, Mutant]:
     """Import every module of mutants and return the table."""
     package = importlib.import_module("conformance.mutants")
