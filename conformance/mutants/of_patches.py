@@ -1,0 +1,84 @@
+"""Defects of what tool_result handlers may patch: failures, pictures and content of odd shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.mutants.registry import mutant
+from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.contents import Contents, Pictures
+from reference_bridge.bridge.dispatch import Event, Subscription
+from reference_bridge.bridge.execution_events import Outcome
+from reference_bridge.bridge.patches import ResultPatches
+from reference_bridge.bridge.values import is_truthy
+from reference_bridge.host.decisions import Decision
+
+
+@mutant()
+class ErrorTextKept(ResultPatches):
+    """Keeps the text of a failure, whatever a patch says."""
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        if outcome.is_error:
+            return outcome, decision
+        return await super().decide(call, outcome, decision, content, fails)
+
+
+@mutant()
+class RecoveryDropsThePatch(ResultPatches):
+    """Drops a patch whole that tries to make a failure a success."""
+
+    def patch(self, subscription: Subscription, call: Call, event: Event, answer: dict[str, Any]) -> bool:
+        if event["isError"] is True and "isError" in answer and not is_truthy(answer["isError"]):
+            self.recovery_ignored(call, subscription.instance.package.name)
+            return False
+        return super().patch(subscription, call, event, answer)
+
+
+@mutant()
+class OddContentEndsTheTurn(ResultPatches):
+    """Cancels the turn where a patch's content is no list of blocks."""
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        if call.agent is not None and not isinstance(content, list):
+            call.agent.cancel()
+        return await super().decide(call, outcome, decision, content, fails)
+
+
+@mutant()
+class ErrorClearsTerminate(ResultPatches):
+    """Forgets that a result asked to stop when a patch makes it an error."""
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        if fails:
+            call.asked_to_stop = False
+        return await super().decide(call, outcome, decision, content, fails)
+
+
+@mutant()
+class PicturesShownAsReferences(Contents):
+    """Shows handlers pictures as the host's references."""
+
+    async def _to_pi(self, block: Any, pictures: Pictures) -> Any:
+        return block
+
+
+@mutant()
+class NewPicturesLeftOut(ResultPatches):
+    """Leaves out pictures of a patch that the tool's own result did not have."""
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        if isinstance(content, list):
+            content = [block for block in content if not self._is_new(call, block)]
+        return await super().decide(call, outcome, decision, content, fails)
+
+    def _is_new(self, call: Call, block: Any) -> bool:
+        return isinstance(block, dict) and block.get("type") == "image" and call.pictures.stored(block) is None
