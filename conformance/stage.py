@@ -139,7 +139,8 @@ class Stage:
 
     def _prepare_signals(self) -> None:
         """Make the plan's signals; abort them at once, or when the trace tells of a first child."""
-        self._children = self.children()
+        # Only who asks for no local child has reason to ask later who was started.
+        self._children = self.children() if self.plan.services.subprocess != "local" else set()
         for signal, when in self.plan.signals.items():
             self.ask(SignalCreate(signal=signal))
             if when == "already":

@@ -131,14 +131,17 @@ def make_plan(
 
 
 def _of_mutant(name: str, catalogue: Catalogue, proofs: Iterable[Proof]) -> tuple[Proof, ...]:
-    """The proofs of the rules that name a mutant; of one that is wrong everywhere, the first of every rule."""
+    """The proofs of the rules that name a mutant; of one that is wrong everywhere, the first of every rule.
+
+    Facts of the host are left out of the latter: they hold under any bridge.
+    """
     from conformance.mutants import load_mutants
 
     if not load_mutants()[name].blanket:
         return tuple(proof for proof in proofs if name in catalogue.rule(proof.rule_id).kills)
     first: dict[str, Proof] = {}
     for proof in proofs:
-        if proof.kind != "invariant":
+        if proof.kind != "invariant" and catalogue.rule(proof.rule_id).relation != "host":
             first.setdefault(proof.rule_id, proof)
     return tuple(first.values())
 
