@@ -162,7 +162,6 @@ class Child:
         ``grace`` seconds it may take to end by itself, ``patience`` seconds after a TERM; then comes KILL.
         Its standard input should be closed by then.
         """
-        self.family()
         if grace > 0:
             await self.exited(grace)
         by_itself = self.status is not None

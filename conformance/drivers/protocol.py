@@ -439,7 +439,11 @@ class HostCall(Message, frozen=True):
 
 
 class HostListen(Message, frozen=True):
-    """Listens on a host waterfall, emit or guard; each dispatch asks the suite with ``host.handle``."""
+    """Listens on a host waterfall or emit; each dispatch asks the suite with ``host.handle``.
+
+    A reply with neither ``returns`` nor ``throws`` hands on what ``next()`` decides. The event ``guard`` is the host's
+    unconditional guard: it cannot wait, so it passes and is noted as ``host.event``.
+    """
 
     method: ClassVar[str] = "host.listen"
     Result: ClassVar[type[Record]] = Outcome

@@ -142,6 +142,8 @@ class StdioDriver:
         self._closing = True
         connection, child, folder = self._connection, self._child, self._folder
         grace = self._grace_seconds
+        if child is not None:
+            child.family()  # known while it lives: afterwards nobody can tell whose child one was that hides
         if connection is not None:
             if connection.lost.done():  # what it might still do nobody will read
                 grace = min(grace, BROKEN_GRACE_SECONDS)

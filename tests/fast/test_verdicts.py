@@ -56,10 +56,10 @@ def test_findings_are_assertion_errors_and_broken_harnesses_are_not() -> None:
     assert not issubclass(HarnessError, AssertionError)
 
 
-@pytest.mark.parametrize("row", TABLE.values(), ids=str)
-def test_formats_agree_on_each_verdict(row: object) -> None:
-    assert row in TABLE.values()
-    words = (row.outcome, row.junit, row.allure)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("verdict", Verdict)
+def test_formats_agree_on_each_verdict(verdict: Verdict) -> None:
+    row = TABLE[verdict]
+    words = (row.outcome, row.junit, row.allure)
 
     assert words in {
         ("passed", "passed", "passed"),

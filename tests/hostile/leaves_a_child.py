@@ -1,0 +1,10 @@
+"""Ends as it should and leaves a child running in its group."""
+
+import subprocess
+import sys
+
+from _wire import MARK, greet, serve
+
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", MARK])
+greet()
+serve()

@@ -1,0 +1,6 @@
+"""Reads and never says a word."""
+
+from _wire import read
+
+while True:
+    read()
