@@ -66,7 +66,7 @@ class StagePeer:
         self.watch.owed += 1
         try:
             if isinstance(message, ModelRespond):
-                return self._respond(message, seq)
+                return await self._respond(message, seq)
             if isinstance(message, PackageHandle):
                 return await self._handle(message, seq)
             if isinstance(message, PackageExecute):
@@ -107,7 +107,18 @@ class StagePeer:
     def _write(self, seq: int, kind: TraceKind, agent: str | None, call_id: str | None, data: dict[str, Any]) -> None:
         self.trace.add(Event(seq, round(time.monotonic() - self._opened, 6), kind, agent, call_id, data))
 
-    def _respond(self, message: ModelRespond, seq: int) -> ModelAnswer:
+    async def _at(self, when: str, call: str | None, invocation: str, message: Message) -> None:
+        """Do what is to happen at this moment."""
+        agent = getattr(message, "agent", None)
+        for timed in self.plan.timed:
+            if timed.when != when or timed.call not in (None, call) or timed.agent not in (None, agent):
+                continue
+            self._counts[id(timed)] = self._counts.get(id(timed), 0) + 1
+            if self._counts[id(timed)] == timed.nth:
+                for act in timed.acts:
+                    await self._act(act, invocation, message)
+
+    async def _respond(self, message: ModelRespond, seq: int) -> ModelAnswer:
         request = {
             "request": message.request,
             "tools": msgspec.to_builtins(message.tools),
@@ -115,6 +126,8 @@ class StagePeer:
             "system": message.system,
         }
         self._write(seq, "model.request", message.agent, None, request)
+        if self.plan.timed:
+            await self._at("request", None, "", message)
         script = self.plan.script(message.agent)
         answer = script.pop(0) if script else DONE
         said = {"request": message.request, **msgspec.to_builtins(answer)}
@@ -132,6 +145,8 @@ class StagePeer:
             "payload": message.payload,
         }
         self._write(seq, "handler.enter", message.agent, call_id, data)
+        if self.plan.timed:
+            await self._at(message.event, call_id, message.invocation, message)
         plan = self.plan.packages.get(message.package)
         behaviour = plan and pick(
             plan.handling.get(message.handler, []),
@@ -155,6 +170,8 @@ class StagePeer:
         }
         call_id = message.call_id if isinstance(message.call_id, str) else None
         self._write(seq, "tool.enter", message.agent, call_id, data)
+        if self.plan.timed:
+            await self._at("body", call_id, message.invocation, message)
         plan = self.plan.packages.get(message.package)
         behaviour = plan and pick(
             plan.executing.get((message.tool, message.tag), []),
@@ -175,6 +192,8 @@ class StagePeer:
             "scope": message.scope,
         }
         self._write(seq, "native.enter", message.agent, message.call_id, data)
+        if self.plan.timed:
+            await self._at("body", message.call_id, message.invocation, message)
         behaviour: NativeBehaviour | None = pick(
             self.plan.native_bodies.get(message.tool, []),
             self._counts,

@@ -18,7 +18,7 @@ from conformance.drivers.protocol import (
     Services,
     ToolSpec,
 )
-from conformance.scripts import Behaviour, NativeBehaviour
+from conformance.scripts import Behaviour, NativeBehaviour, Timed
 
 MAIN = "main"
 """The agent of a scenario that names none."""
@@ -94,6 +94,7 @@ class Plan:
     scripts: dict[str, list[ModelAnswer]] = field(default_factory=dict)
     native_bodies: dict[str, list[NativeBehaviour]] = field(default_factory=dict)
     listeners: dict[str, ListenerPlan] = field(default_factory=dict)
+    timed: list[Timed] = field(default_factory=list)
     cwd: str | None = None
     call_count: int = 0
     signals: dict[str, str] = field(default_factory=dict)

@@ -143,6 +143,20 @@ class Behaviour(msgspec.Struct, frozen=True, omit_defaults=True):
     reply: Reply = Reply()
 
 
+class Timed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What happens at a moment of a batch, whoever the call belongs to, before the suite answers there.
+
+    ``when`` is a Pi event (its first handler for the call), ``body`` (a tool's or a native's), or ``request`` (the
+    model is asked). ``call`` and ``agent`` narrow it; ``nth`` counts the fitting moments from 1.
+    """
+
+    when: str
+    acts: list[AnyAct] = []
+    call: str | None = None
+    agent: str | None = None
+    nth: int = 1
+
+
 class NativeBehaviour(msgspec.Struct, frozen=True, omit_defaults=True):
     """The same for a native tool's body."""
 
