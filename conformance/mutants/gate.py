@@ -60,30 +60,31 @@ def read(report: Mapping[str, Any]) -> Matrix:
     return matrix
 
 
-def problems(mutants: Iterable[Mutant], catalogue: Catalogue, matrix: Matrix, full: bool) -> list[str]:
+def problems(mutants: Iterable[Mutant], catalogue: Catalogue, matrix: Matrix) -> list[str]:
     """Return what keeps the gate shut, a sentence each."""
     named = kills(catalogue)
     found = []
     for mutant in mutants:
+        verdicts = matrix.verdicts[mutant.name]
+        asked = [] if mutant.blanket else named.get(mutant.name, [])
+        errors = [rule for rule, verdict in verdicts.items() if verdict == "harness error" and rule not in asked]
+        if errors:
+            found.append(f"{mutant.name}: a harness error in {', '.join(errors)}")
         if mutant.blanket:
-            caught = [rule for rule in matrix.verdicts[mutant.name] if matrix.killed(mutant, rule)]
+            caught = [rule for rule in verdicts if matrix.killed(mutant, rule)]
             surfaces = {rule.partition(".")[0] for rule in caught}
             if len(caught) < BLANKET_RULES or len(surfaces) < BLANKET_SURFACES:
                 found.append(
                     f"{mutant.name}: caught by {len(caught)} rules of {len(surfaces)} surfaces, which is too few for a "
                     f"defect that is everywhere ({BLANKET_RULES} of {BLANKET_SURFACES} are asked for)"
                 )
-            continue
-        for rule in named.get(mutant.name, ()):
-            verdict = matrix.verdicts[mutant.name].get(rule, "not run")
+        for rule in asked:
             if not matrix.killed(mutant, rule):
                 why = matrix.messages.get((mutant.name, rule), "")
                 found.append(
-                    f"{mutant.name} survives {rule}: the verdict is {verdict}{f' ({why[:160]})' if why else ''}"
+                    f"{mutant.name} survives {rule}: the verdict is {verdicts.get(rule, 'not run')}"
+                    f"{f' ({why[:160]})' if why else ''}"
                 )
-        errors = [rule for rule, verdict in matrix.verdicts[mutant.name].items() if verdict == "harness error"]
-        if errors and full:
-            found.append(f"{mutant.name}: a harness error in {', '.join(errors)}")
     return found
 
 
@@ -134,17 +135,11 @@ def main(argv: list[str]) -> int:
         return 0
     started = time.monotonic()
     asked = [mutant for mutant in chosen if given.full or mutant.blanket or mutant.name in named]
-    matrix = Matrix()
-    broke = False
-    part = _session(asked, given.full, given.n)
-    broke = part is None
-    if part is not None:
-        matrix.verdicts.update(part.verdicts)
-        matrix.messages.update(part.messages)
-    if broke:
+    matrix = _session(asked, given.full, given.n)
+    if matrix is None:
         print("the session of the mutants broke; what pytest printed says why", file=sys.stderr)
         return 3
-    found = problems(asked, catalogue, matrix, given.full)
+    found = problems(asked, catalogue, matrix)
     if not given.names:
         found = joins(mutants, catalogue) + found
     _print(asked, named, matrix, given.full)

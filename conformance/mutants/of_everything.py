@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -11,6 +12,7 @@ from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.gate import ToolCallGate
 from reference_bridge.bridge.packages import Instance
+from reference_bridge.bridge.patches import ResultPatches
 from reference_bridge.host import Agent, Execution, deny
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.signals import AbortSignal
@@ -55,6 +57,14 @@ class NeverAwaits(Bridge):
             for each in self.subscriptions(agent, event["type"]):
                 self._kept = [*getattr(self, "_kept", []), asyncio.ensure_future(each.call(event, agent, signal))]
 
+    class patches_type(ResultPatches):
+        async def ask(self, subscriptions: Sequence[Subscription], call: Any, event: Event, execution: Any) -> bool:
+            self._kept = [
+                *getattr(self, "_kept", []),
+                *(asyncio.ensure_future(each.call(event, call.agent, execution.signal)) for each in subscriptions),
+            ]
+            return False
+
     class gate_type(ToolCallGate):
         async def ask_one(self, subscription: Subscription, call: Any, event: Event, signal: Any) -> None:
             self._kept = [
@@ -65,7 +75,7 @@ class NeverAwaits(Bridge):
 
 @mutant(blanket=True)
 class OneSharedAgent(Bridge):
-    """Keeps what packages set, register and are told for itself, as if there were one agent that nobody has."""
+    """Serves one agent that is nobody's: only the first package is told of calls, and no list of tools is applied."""
 
     class active_tools_type(ActiveTools):
         def agent_of(self, instance: Instance) -> Agent | None:

@@ -348,7 +348,7 @@ class ExecMixesConcurrentOutputs(_AnswersOtherwise):
 
 @mutant()
 class ExecRefusedWhileLoading(Exec):
-    """Throws when there is no agent yet."""
+    """Throws when a program is to be run before there is an agent."""
 
     async def run(self, agent: Agent | None, command: Any, args: Any = None, options: Any = None) -> dict[str, Any]:
         if agent is None:

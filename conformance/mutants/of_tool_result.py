@@ -52,7 +52,7 @@ class _AskedAboutOthers(ResultPatches):
 
 @mutant()
 class NativeResultsNotAsked(ResultPatches):
-    """Asks handlers about packages' tools only."""
+    """Asks tool_result handlers about packages' tools only."""
 
     def is_asked(self, call: Call) -> bool:
         return super().is_asked(call) and call.tool is not None

@@ -97,7 +97,7 @@ class UnregisterOfNothingThrows(Registrations):
 
 @mutant()
 class UnregisterTrimsNames(Registrations):
-    """Takes a name with blanks around it for the name without them."""
+    """Takes away the tool whose name is the given one without the blanks around it."""
 
     def unregister(self, instance: Instance, name: Any) -> bool:
         return super().unregister(instance, name.strip() if isinstance(name, str) else name)
