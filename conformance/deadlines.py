@@ -5,13 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 from conformance.catalogue.model import Rule
-from conformance.drivers.driver import PossibleHang
 
 REQUEST_SECONDS = 5.0
 SCENARIO_SECONDS = 30.0
@@ -57,27 +55,45 @@ class Watch:
         return whole if self.owed else min(whole, self.heard + deadlines.request - now)
 
 
-@contextmanager
-def alarm(seconds: float, awaited: str) -> Iterator[Callable[[], None]]:
-    """Raise :class:`PossibleHang` in the main thread when what runs in this process does not come back to the loop.
+class Stuck(BaseException):
+    """Rung by an :class:`Alarm`. Not an ``Exception``, so that an implementation that catches those cannot catch it."""
 
-    Yields what winds the alarm up again; call it whenever the loop has shown that it lives. An asyncio time-out cannot
-    stop a busy loop. Elsewhere than in the main thread nothing is watched.
+
+class Alarm:
+    """Breaks off what runs in this process and does not come back to the loop; a time-out of asyncio cannot.
+
+    It rings until it is heard: whoever swallows one ring meets the next a second later. Install it once for many waits,
+    because asking the operating system for the handler costs more than most of what is waited for. Elsewhere than in
+    the main thread nothing is watched.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: None
-        return
 
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise PossibleHang(awaited, "the implementation keeps this process busy; look for a loop without an await")
+    def __init__(self) -> None:
+        self._before: Any = None
+        self._installed = False
 
-    def wind() -> None:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    def install(self) -> None:
+        """Take over SIGALRM. Idempotent."""
+        if not self._installed and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGALRM, _ring)
+            self._installed = True
 
-    before = signal.signal(signal.SIGALRM, ring)
-    wind()
-    try:
-        yield wind
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def remove(self) -> None:
+        """Give SIGALRM back. Idempotent."""
+        if self._installed:
+            self.rest()
+            self._installed = False
+            signal.signal(signal.SIGALRM, self._before)
+
+    def wind(self, seconds: float) -> None:
+        """Ring ``seconds`` from now unless wound again or laid to rest."""
+        if self._installed:
+            signal.setitimer(signal.ITIMER_REAL, seconds, PING_SECONDS)
+
+    def rest(self) -> None:
+        """Do not ring."""
+        if self._installed:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _ring(number: int, frame: FrameType | None) -> None:
+    raise Stuck

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from conformance.deadlines import PING_SECONDS, Deadlines, alarm
+from conformance.deadlines import PING_SECONDS, Alarm, Deadlines, Stuck
 from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.drivers.protocol import (
@@ -99,6 +99,8 @@ class Stage:
         self._children: set[int] = set()
         self._aborts: list[asyncio.Future[Any]] = []
         self._handles: dict[str, str] = {}
+        self._alarm = Alarm() if isinstance(driver, InProcessDriver) else None
+        self._lost: asyncio.Future[HarnessError] | None = None
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
@@ -174,6 +176,15 @@ class Stage:
                 self.ask(StageClose())
             finally:
                 self.driver.bind(None)
+                self.leave()
+
+    def leave(self) -> None:
+        """Stop watching the connection, which a stage that broke is not closed over. Idempotent."""
+        if self._lost is not None:
+            self._lost.cancel()
+            self._lost = None
+        if self._alarm is not None:
+            self._alarm.remove()
 
     def load(self, package: str) -> Outcome:
         """Load one package of the plan and return how that ended."""
@@ -262,27 +273,37 @@ class Stage:
         Raises ``Inconclusive`` when a deadline passes (``RuleFailed`` where the rule speaks of ending in time), and
         :class:`~conformance.drivers.driver.PossibleHang` when there is no sign of life either.
         """
-        awaited = self._awaited
-        if not isinstance(self.driver, InProcessDriver):
-            return self._runner.run(self._watched(work))
-        with alarm(self.deadlines.request + PING_SECONDS, awaited) as wind:
-            return self._runner.run(self._watched(work, wind))
+        if self._alarm is not None:
+            self._alarm.install()
+            self._alarm.wind(self.deadlines.request + PING_SECONDS)
+        try:
+            # Not Runner.run: it installs a handler of SIGINT for each run, which costs more than most steps.
+            return self._runner.get_loop().run_until_complete(self._watched(work))
+        except Stuck:
+            mend = "the implementation keeps this process busy; look for a loop without an await"
+            raise PossibleHang(self._awaited, mend) from None
+        finally:
+            if self._alarm is not None:
+                self._alarm.rest()
 
     def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:
         """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
         return self.do(self.peer.until(satisfied, window))
 
-    async def _watched(self, work: Coroutine[Any, Any, T], alive: Callable[[], None] = lambda: None) -> T:
+    async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
         self.peer.watch.hear()
         task = asyncio.ensure_future(work)
-        lost = asyncio.ensure_future(self.driver.failed())
+        if self._lost is None:
+            self._lost = asyncio.ensure_future(self.driver.failed())
+        lost = self._lost
         try:
             while not task.done():
                 left = self.peer.watch.left(self.deadlines)
                 if left <= 0:
                     await self._too_late()
-                await asyncio.wait({task, lost}, timeout=min(left, 1.0), return_when=asyncio.FIRST_COMPLETED)
-                alive()
+                await asyncio.wait((task, lost), timeout=min(left, 1.0), return_when=asyncio.FIRST_COMPLETED)
+                if self._alarm is not None:
+                    self._alarm.wind(self.deadlines.request + PING_SECONDS)
                 if lost.done() and not task.done():
                     raise lost.result()
             if self.peer.fault is not None:
@@ -290,10 +311,9 @@ class Stage:
                 raise fault
             return task.result()
         finally:
-            for pending in (task, lost):
-                if not pending.done():
-                    pending.cancel()
-            await asyncio.gather(task, lost, return_exceptions=True)
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
 
     async def _too_late(self) -> NoReturn:
         """Ask for a sign of life, and say what the deadline that passed means."""

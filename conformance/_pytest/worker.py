@@ -163,6 +163,8 @@ class Worker:
             raise
         except BaseException:
             # Interrupted in the middle of whatever it was: nothing more is asked of this implementation.
+            if run.stage is not None:
+                run.stage.leave()
             run.stage = None
             self.pool.discard(run.bridge)
             raise
@@ -179,6 +181,7 @@ class Worker:
         run.trace = stage.trace
         if isinstance(error, HarnessError):
             # Whoever it was that broke, the next test starts with a fresh implementation.
+            stage.leave()
             self.pool.discard(run.bridge)
             return
         try:
