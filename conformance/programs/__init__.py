@@ -11,3 +11,4 @@ from conformance.programs.operations import to_json as to_json
 from conformance.programs.run import Connection as Connection
 from conformance.programs.run import Ran as Ran
 from conformance.programs.run import run_program as run_program
+from conformance.programs.strategy import programs as programs

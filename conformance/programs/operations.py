@@ -83,7 +83,7 @@ class AddPolicy(Operation, frozen=True, tag="policy"):
 
 
 class AddAgent(Operation, frozen=True, tag="agent"):
-    """Creates an agent. A program that creates none before its stage opens has the agent ``main``."""
+    """Creates a further agent: ``main`` is always there."""
 
     agent: str
 

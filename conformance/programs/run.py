@@ -153,8 +153,7 @@ class ProgramStage(Stage):
         )
         for package in list(plan.packages.values()):
             await self._load(package.name)
-        plan.agents = plan.agents or [MAIN]
-        for agent in plan.agents:
+        for agent in (MAIN, *plan.agents):
             await self._create(agent)
 
     async def _load(self, package: str) -> None:
@@ -211,7 +210,7 @@ class ProgramStage(Stage):
             self.plan.policies.append(operation.policy)
 
     async def _agent(self, operation: AddAgent) -> None:
-        if operation.agent in (self._agents if self._open else self.plan.agents):
+        if operation.agent in (MAIN, *self._agents, *self.plan.agents):
             self._skip(f"agent {operation.agent}", "there is one of that name")
         elif self._open:
             await self._create(operation.agent)

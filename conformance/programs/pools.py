@@ -1,0 +1,196 @@
+"""What programs are made of: few names, so that things meet, and the odd values that have told bridges apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.drivers.protocol import ModelAnswer, NativeAnswer, Op, Reply, ToolCall, ToolSpec
+from conformance.peer import error, text_result
+from conformance.plan import MAIN
+
+PACKAGES = ("alpha", "beta", "gamma")
+AGENTS = (MAIN, "other")
+OWN = ("stow", "fetch")
+"""Names of packages' tools. Two packages may take one name."""
+NATIVE = ("look", "probe")
+NOBODYS = "ghost"
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="
+PICTURE = {"type": "image", "mimeType": "image/png", "data": PNG}
+
+
+def text(words: str) -> dict[str, str]:
+    """Return a text block."""
+    return {"type": "text", "text": words}
+
+
+def _object(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, **({"required": list(required)} if required else {}), **more}
+
+
+SCHEMAS: tuple[Any, ...] = (
+    _object({}),
+    _object({"s": {"type": "string"}, "n": {"type": "number"}}, "s"),
+    _object({"s": {"type": "string", "minLength": 2, "pattern": "^[a-z]+$"}, "n": {"type": "integer"}}, "n"),
+    _object({"s": {"anyOf": [{"type": "number"}, {"type": "string"}], "description": "either"}}, "s"),
+    _object({"s": {"enum": ["x", "y", {"deep": 1}]}, "n": {"type": "number", "minimum": 0, "default": 3}}),
+    _object({"o": _object({"n": {"type": "integer"}}, "n"), "a": {"type": "array", "items": {"type": "string"}}}),
+    _object({"s": {"type": "string"}}, additionalProperties=False),
+    _object(
+        {
+            "s": {"type": "string", "anyOf": [{"minLength": 2}, {"const": "x"}]},
+            "a": {"type": "array", "items": [{"type": "number"}, {"type": "string"}]},
+        }
+    ),
+    {"type": "string"},
+    None,
+)
+"""Schemas that fit :data:`ARGUMENTS` now and then."""
+
+ARGUMENTS = (
+    "{}",
+    '{"s":"x"}',
+    '{"s":"word","n":7}',
+    '{"s":"7","n":"7"}',
+    '{"n":2.5,"s":true}',
+    '{"s":null,"n":null}',
+    '{"o":{"n":"4"},"a":[1,"b"]}',
+    '{"s":"word","n":1,"more":{"deep":[1,null]}}',
+    '{"a":["1","2"],"s":{"deep":1},"n":-1}',
+    '[{"s":"x"}]',
+    '"words"',
+    "null",
+    "not json",
+    "",
+    '{"s":"word","n":1e999}',
+)
+"""Argument texts as a model may write them."""
+
+PREPARES: tuple[Reply, ...] = (
+    Reply(ops=[Op(op="set", path=["s"], value="prepared", at="enter")]),
+    Reply(returns={"s": "other", "n": "5"}),
+    Reply(throws=error("cannot be prepared")),
+    Reply(returns="words"),
+)
+
+
+def tool_spec(name: str, schema: Any, kind: int) -> ToolSpec:
+    """Return a registration; ``kind`` picks what is special about it, 0 nothing."""
+    fields: dict[str, Any] = {"name": name, "label": name, "description": f"the tool {name}", "parameters": schema}
+    if kind == 1:
+        fields |= {"prompt_snippet": f"use {name} well", "prompt_guidelines": [f"{name} comes first"]}
+    elif kind == 2:
+        fields |= {"execution_mode": "sequential"}
+    elif kind == 3:
+        fields |= {"description": f"another {name}", "tag": "second"}
+    elif 4 <= kind < 4 + len(PREPARES):
+        fields |= {"prepare": PREPARES[kind - 4]}
+    return ToolSpec(**fields)
+
+
+TOOL_KINDS = 4 + len(PREPARES)
+
+GATES: tuple[Reply, ...] = (
+    Reply(),
+    Reply(returns={"block": True, "reason": "not today"}),
+    Reply(returns={"block": True, "reason": "not today", "terminate": True}),
+    Reply(ops=[Op(op="set", path=["input", "s"], value="changed")]),
+    Reply(throws=error("the gate broke")),
+    Reply(returns={"block": True}),
+    Reply(returns={"block": False, "reason": "unused"}),
+    Reply(ops=[Op(op="assign", path=["input"], value={"s": "assigned"})]),
+    Reply(ops=[Op(op="delete", path=["input", "s"])]),
+    Reply(ops=[Op(op="set", path=["input", "more"], value={"deep": [1]}, at="enter")]),
+    Reply(ops=[Op(op="set", path=["input", "s"], value="late", at="after-return")]),
+    Reply(returns={"block": 1, "reason": ""}),
+    Reply(returns={"block": True, "reason": "because", "terminate": "yes"}),
+    Reply(returns=None),
+    Reply(returns="words"),
+    Reply(throws="words"),
+    Reply(returns={"input": {"s": "returned"}}),
+    Reply(ops=[Op(op="set", path=["toolName"], value="renamed")]),
+    Reply(delay_ms=1),
+)
+"""What a ``tool_call`` handler may do."""
+
+RESULTS: tuple[Reply, ...] = (
+    Reply(),
+    Reply(returns={"content": [text("patched")]}),
+    Reply(returns={"isError": True}),
+    Reply(returns={"isError": False}),
+    Reply(returns={"details": {"patched": True}}),
+    Reply(throws=error("the patch broke")),
+    Reply(returns={"content": [text("failed"), text(" twice")], "isError": True, "details": {"k": 1}}),
+    Reply(returns={"content": []}),
+    Reply(returns={"content": None, "isError": None}),
+    Reply(returns={"content": [PICTURE, text("seen")]}),
+    Reply(ops=[Op(op="set", path=["content", 0, "text"], value="in place")]),
+    Reply(ops=[Op(op="append", path=["content"], value=text("appended"))], returns={"details": {}}),
+    Reply(ops=[Op(op="assign", path=["isError"], value=True)]),
+    Reply(returns={"content": "words"}),
+    Reply(returns={"terminate": True}),
+    Reply(returns=None),
+    Reply(ops=[Op(op="set", path=["input", "s"], value="seen")]),
+    Reply(delay_ms=1),
+)
+"""What a ``tool_result`` handler may do."""
+
+WATCHES: tuple[Reply, ...] = (
+    Reply(),
+    Reply(throws=error("the watcher broke")),
+    Reply(returns={"block": True, "reason": "unasked", "isError": True, "content": [text("unasked")]}),
+    Reply(ops=[Op(op="set", path=["args", "s"], value="watched")]),
+    Reply(ops=[Op(op="set", path=["result", "content", 0, "text"], value="watched")]),
+    Reply(ops=[Op(op="assign", path=["args"], value={"s": "watched"})]),
+    Reply(delay_ms=1),
+)
+"""What a handler of start, update or end may do."""
+
+BODIES: tuple[Reply, ...] = (
+    Reply(returns=text_result("done well")),
+    Reply(returns=text_result("last", terminate=True)),
+    Reply(throws=error("the body broke")),
+    Reply(returns={"content": [text("one"), text("two")], "details": {"deep": {"n": 1}}}),
+    Reply(returns={"content": [text("seen"), PICTURE], "details": {"w": 2}}),
+    Reply(returns=text_result("not so well", isError=True)),
+    Reply(returns=text_result("maybe", terminate="yes")),
+    Reply(throws=error("")),
+    Reply(throws="words"),
+    Reply(returns={"content": []}),
+    Reply(returns=text_result("changed"), ops=[Op(op="set", path=["s"], value="by the body")]),
+    Reply(returns=text_result("early"), late_updates=[text_result("late")]),
+    Reply(returns=text_result("slow"), delay_ms=1),
+    Reply(),
+    Reply(returns="words"),
+)
+"""What the body of a package's tool may do."""
+
+NATIVE_BODIES: tuple[NativeAnswer, ...] = (
+    NativeAnswer(text="looked"),
+    NativeAnswer(throws=error("nothing there")),
+    NativeAnswer(content=[text("one"), text("two")]),
+    NativeAnswer(text="enough", conclude=True),
+    NativeAnswer(text="more", defer="by the way"),
+    NativeAnswer(text=""),
+)
+"""What the body of a native tool may do."""
+
+LISTS: tuple[list[Any], ...] = (
+    [],
+    ["stow"],
+    ["look"],
+    ["stow", "look"],
+    ["fetch", "probe", "ghost"],
+    ["stow", "stow", "look"],
+    [" look"],
+    ["stow", "fetch", "look", "probe"],
+)
+"""Arguments of ``setActiveTools``."""
+
+FINISHES: tuple[Any, ...] = (None, None, None, None, None, None, None, None, None, "length", "error", "stop")
+"""How messages end; mostly as their calls say."""
+
+
+def message(calls: list[tuple[str, str, str]], finish: Any = None) -> ModelAnswer:
+    """Return an assistant message of calls (id, tool, argument text)."""
+    return ModelAnswer(calls=[ToolCall(id=id, name=name, arguments=args) for id, name, args in calls], finish=finish)

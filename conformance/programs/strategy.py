@@ -1,0 +1,383 @@
+"""A Hypothesis strategy of programs: 1 to 12 operations, about 5 on average, small names and odd values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
+
+import msgspec
+from hypothesis import strategies as st
+
+from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Reply, Services
+from conformance.peer import text_result
+from conformance.plan import MAIN
+from conformance.programs import pools
+from conformance.programs.operations import (
+    AddAgent,
+    AddNative,
+    AddPackage,
+    AddPolicy,
+    AddServices,
+    AnyOperation,
+    CallApi,
+    CancelTurn,
+    DropAgent,
+    DropNative,
+    Handler,
+    Prompt,
+    ReloadPackage,
+    Tell,
+    Tool,
+    Turn,
+    UnloadPackage,
+)
+from conformance.scripts import (
+    AnyAct,
+    Behaviour,
+    CallPi,
+    Cancel,
+    Match,
+    NativeBehaviour,
+    RegisterNative,
+    Say,
+    SetPolicy,
+    Timed,
+    Unload,
+    UnregisterNative,
+    Update,
+)
+
+T = TypeVar("T")
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+MOST = 12
+"""The longest program."""
+EVERYTHING = frozenset(
+    [
+        "native-tools",
+        "parallel-natives",
+        "late-natives",
+        "multiple-agents",
+        "agent-dispose",
+        "unregister-tool",
+        "late-load",
+        "unload",
+        "reload",
+        "steer",
+        "follow-up",
+        "cancel",
+        "host-policy",
+        "host-ask",
+        "attachments-optional",
+    ]
+)
+"""The capabilities that programs make use of."""
+
+
+def _of(*options: T) -> st.SearchStrategy[T]:
+    return st.sampled_from(options)
+
+
+_KIND = st.integers(0, 19)
+_MORE = st.integers(0, 3)
+_SELDOM = st.integers(0, 7)
+_TOOL = _of("stow", "stow", "look", "look", "fetch", "probe", "ghost")
+_OWN = _of("stow", "stow", "stow", "fetch", "look")
+_NATIVE = _of("look", "look", "look", "probe", "stow")
+_FIRST = {count: st.integers(0, min(count, len(pools.PACKAGES)) - 1) for count in range(1, MOST + 1)}
+_GOES_ON = st.integers(0, 4)
+_SCHEMA = _of(*(0, 0, 0, *range(len(pools.SCHEMAS))))
+_TOOL_KIND = _of(*(0, 0, 0, 0, 0, 0, 0, *range(pools.TOOL_KINDS)))
+_ARGUMENTS = _of("{}", '{"s":"x"}', *pools.ARGUMENTS)
+_EVENT = _of(
+    "tool_call",
+    "tool_call",
+    "tool_result",
+    "tool_result",
+    "tool_execution_end",
+    "tool_execution_start",
+    "tool_execution_update",
+)
+_REPLIES: dict[str, st.SearchStrategy[Reply]] = {
+    "tool_call": _of(*pools.GATES),
+    "tool_result": _of(*pools.RESULTS),
+    "tool_execution_start": _of(*pools.WATCHES),
+    "tool_execution_update": _of(*pools.WATCHES),
+    "tool_execution_end": _of(*pools.WATCHES),
+}
+_BODY = _of(pools.BODIES[0], *pools.BODIES)
+_NATIVE_BODY = _of(pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
+_LIST = _of(*pools.LISTS)
+_FINISH = _of(*pools.FINISHES)
+_ANSWER = _of("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
+_APPROVAL = _of("allowed-once", "rejected", "none")
+_WHEN = _of("body", "tool_call", "request", "tool_result", "tool_execution_start", "tool_execution_end")
+_BOOL = st.booleans()
+ALL_EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
+
+
+def programs(capabilities: Collection[str] = EVERYTHING) -> st.SearchStrategy[list[AnyOperation]]:
+    """Return a strategy of programs that ask only for these capabilities of whoever runs them."""
+    return _programs(_Maker(frozenset(capabilities)))
+
+
+@st.composite
+def _programs(draw: Draw, maker: _Maker) -> list[AnyOperation]:
+    return _Program(draw, maker).make()
+
+
+class _Maker:
+    """Which operations and acts there are for some capabilities: as often in the list as they are to be drawn."""
+
+    def __init__(self, capabilities: frozenset[str]) -> None:
+        def weighed(*rows: tuple[str, int, str]) -> st.SearchStrategy[str]:
+            return _of(*(name for name, weight, need in rows if need in ("", *capabilities) for _ in range(weight)))
+
+        self.capabilities = capabilities
+        self.operation = weighed(
+            ("native", 6, "native-tools"),
+            ("prompt", 8, ""),
+            ("package", 5, ""),
+            ("pi", 8, ""),
+            ("policy", 4, "host-policy"),
+            ("agent", 2, "multiple-agents"),
+            ("unload", 1, "unload"),
+            ("reload", 1, "reload"),
+            ("drop-native", 1, "late-natives"),
+            ("drop-agent", 1, "agent-dispose"),
+            ("say", 1, "steer"),
+            ("cancel", 1, "cancel"),
+            ("services", 1, "attachments-optional"),
+        )
+        self.act = weighed(
+            ("setActiveTools", 4, ""),
+            ("getActiveTools", 1, ""),
+            ("getAllTools", 1, ""),
+            ("registerTool", 3, ""),
+            ("unregisterTool", 2, "unregister-tool"),
+            ("cancel", 2, "cancel"),
+            ("steer", 1, "steer"),
+            ("follow_up", 1, "follow-up"),
+            ("policy", 1, "host-policy"),
+            ("native", 1, "late-natives"),
+            ("drop-native", 1, "late-natives"),
+            ("unload", 1, "unload"),
+        )
+        self.call = weighed(
+            ("setActiveTools", 4, ""),
+            ("getActiveTools", 2, ""),
+            ("getAllTools", 2, ""),
+            ("registerTool", 4, ""),
+            ("unregisterTool", 3, "unregister-tool"),
+        )
+
+
+class _Program:
+    """One program while it is drawn."""
+
+    def __init__(self, draw: Draw, maker: _Maker) -> None:
+        self.draw = draw
+        self.maker = maker
+        self.calls = 0
+        self.packages = 0
+        self.has_other = False
+
+    def make(self) -> list[AnyOperation]:
+        """Draw a package, some operations, and a prompt if there was none since the last change."""
+        draw = self.draw
+        operations: list[AnyOperation] = [self.package()]
+        while len(operations) < MOST - 1 and draw(_GOES_ON):
+            operations.append(getattr(self, draw(self.maker.operation).replace("-", "_"))())
+        if not isinstance(operations[-1], Prompt):
+            operations.append(self.prompt())
+        return operations
+
+    def seldom(self) -> bool:
+        """Draw true once in eight."""
+        return bool(self.draw(_SELDOM) == 7)
+
+    # --- operations ---------------------------------------------------------------------------------------------------
+
+    def package(self) -> AddPackage:
+        draw = self.draw
+        name = pools.PACKAGES[min(self.packages, len(pools.PACKAGES) - 1)]
+        self.packages += 1
+        tools = [Tool(spec=self.tool(), does=self.bodies())]
+        while len(tools) < 3 and draw(_MORE) == 3:
+            tools.append(Tool(spec=self.tool(), does=self.bodies()))
+        if draw(_BOOL):
+            handlers = [self.handler(event) for event in ALL_EVENTS]
+        else:
+            handlers = []
+            while len(handlers) < 4 and draw(_MORE):
+                handlers.append(self.handler(draw(_EVENT)))
+        calls = [self.load_call()] if self.seldom() else []
+        throws = {"$": "error", "name": "Error", "message": "no loading"} if self.seldom() and self.seldom() else None
+        more = {} if throws is None else {"throws": throws}
+        return AddPackage(name=name, tools=tools, handlers=handlers, calls=calls, **more)
+
+    def native(self) -> AddNative:
+        draw = self.draw
+        name = draw(_NATIVE)
+        does = [NativeBehaviour(acts=self.acts(), answer=draw(_NATIVE_BODY))] if draw(_BOOL) else []
+        parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
+        return AddNative(
+            native=NativeSpec(name=name, description=f"the native tool {name}", parallel=parallel), does=does
+        )
+
+    def drop_native(self) -> DropNative:
+        return DropNative(name=self.draw(_NATIVE))
+
+    def policy(self) -> AddPolicy:
+        return AddPolicy(policy=self.policy_spec())
+
+    def policy_spec(self) -> PolicySpec:
+        draw = self.draw
+        answer = draw(_ANSWER)
+        if answer == "ask" and "host-ask" not in self.maker.capabilities:
+            answer = "deny"
+        after = draw(_BOOL) and answer not in ("guard", "guard-throw")
+        return PolicySpec(
+            id="second" if self.seldom() else "first",
+            place="after" if after else "before",
+            tools=[draw(_TOOL)] if draw(_BOOL) else None,
+            answer=answer,
+            reason=None if answer in ("next", "allow") or self.seldom() else "the policy says so",
+        )
+
+    def agent(self) -> AddAgent:
+        self.has_other = True
+        return AddAgent(agent="other")
+
+    def drop_agent(self) -> DropAgent:
+        return DropAgent(agent=self.whose())
+
+    def pi(self) -> CallApi:
+        call, args = self.api(self.draw(self.maker.call))
+        return CallApi(package=self.some(), call=call, args=args, agent=self.whose())
+
+    def prompt(self) -> Prompt:
+        draw = self.draw
+        turns = [self.turn(self.whose())]
+        if self.has_other and draw(_BOOL):
+            turns.append(self.turn("other" if turns[0].agent == MAIN else MAIN))
+        meanwhile = [self.timed()] if draw(_MORE) == 3 else []
+        return Prompt(turns=turns, meanwhile=meanwhile)
+
+    def say(self) -> Tell:
+        how: Any = "follow_up" if self.draw(_BOOL) and "follow-up" in self.maker.capabilities else "steer"
+        return Tell(how=how, agent=self.whose(), messages=[self.message()])
+
+    def cancel(self) -> CancelTurn:
+        return CancelTurn(agent=self.whose())
+
+    def unload(self) -> UnloadPackage:
+        return UnloadPackage(package=self.some())
+
+    def reload(self) -> ReloadPackage:
+        return ReloadPackage(package=self.some())
+
+    def services(self) -> AddServices:
+        draw = self.draw
+        approval: Any = draw(_APPROVAL) if "host-ask" in self.maker.capabilities else "none"
+        return AddServices(services=Services(attachments=draw(_BOOL), approval=approval))
+
+    # --- what they are made of ----------------------------------------------------------------------------------------
+
+    def whose(self) -> str:
+        """Draw an agent."""
+        return "other" if self.has_other and self.draw(_BOOL) else MAIN
+
+    def some(self) -> str:
+        """Draw the name of a package, one that was loaded."""
+        return pools.PACKAGES[self.draw(_FIRST[self.packages])] if self.packages > 1 else pools.PACKAGES[0]
+
+    def turn(self, agent: str) -> Turn:
+        messages = [self.message()]
+        while len(messages) < 3 and self.draw(_MORE) == 3:
+            messages.append(self.message())
+        return Turn(agent=agent, messages=messages)
+
+    def message(self) -> ModelAnswer:
+        draw = self.draw
+        calls = [self.one_call()]
+        while len(calls) < 5 and draw(_MORE) > 1:
+            calls.append(self.one_call())
+        return pools.message(calls, draw(_FINISH))
+
+    def one_call(self) -> tuple[str, str, str]:
+        self.calls += 1
+        id = "1" if self.draw(_KIND) == 19 else str(self.calls)
+        return id, self.draw(_TOOL), self.draw(_ARGUMENTS)
+
+    def tool(self) -> Any:
+        draw = self.draw
+        return pools.tool_spec(draw(_OWN), pools.SCHEMAS[draw(_SCHEMA)], draw(_TOOL_KIND))
+
+    def bodies(self) -> list[Behaviour]:
+        draw = self.draw
+        if draw(_BOOL):
+            return []
+        acts = self.acts()
+        if draw(_MORE) == 3:
+            acts.append(Update(update=text_result("part")))
+        return [Behaviour(acts=acts, reply=draw(_BODY))]
+
+    def handler(self, event: str) -> Handler:
+        """Draw a handler. Each of a package that listens to everything mostly just watches."""
+        draw = self.draw
+        kind = draw(_KIND)
+        if kind < 8:
+            return Handler(event=event)
+        reply = draw(_REPLIES[event])
+        if kind == 19 and reply.delay_ms == 0 and not any(op.at != "enter" for op in reply.ops):
+            return Handler(event=event, sync=reply)
+        match = {"match": Match(tool=draw(_TOOL))} if kind > 13 else {}
+        return Handler(event=event, does=[Behaviour(acts=self.acts(), reply=reply, **match)])
+
+    def acts(self) -> list[AnyAct]:
+        """Draw what is done meanwhile: mostly nothing, at most two things."""
+        if self.draw(_MORE) < 3:
+            return []
+        return [self.act(), self.act()] if self.seldom() else [self.act()]
+
+    def timed(self) -> Timed:
+        draw = self.draw
+        when = draw(_WHEN)
+        act = self.act(self.some())
+        if when == "request":
+            return Timed(when=when, acts=[act], nth=2 if draw(_BOOL) else 1)
+        return Timed(when=when, acts=[act], nth=draw(_of(1, 1, 2, 3)))
+
+    def act(self, package: str | None = None) -> AnyAct:
+        draw = self.draw
+        kind = draw(self.maker.act)
+        if kind == "cancel":
+            return Cancel()
+        if kind in ("steer", "follow_up"):
+            return Say(how=kind, text="and more")
+        if kind == "policy":
+            return SetPolicy(policy=self.policy_spec())
+        if kind == "native":
+            return RegisterNative(native=NativeSpec(name=draw(_NATIVE), description="a late native"))
+        if kind == "drop-native":
+            return UnregisterNative(name=draw(_NATIVE))
+        if kind == "unload":
+            return Unload(package=self.some())
+        call, args = self.api(kind)
+        return CallPi(call=call, args=args, package=package)
+
+    def load_call(self) -> ApiCall:
+        call, args = self.api(self.draw(self.maker.call))
+        return ApiCall(call=call, args=args)
+
+    def api(self, call: str) -> tuple[str, list[Any]]:
+        """Draw the arguments of a method."""
+        draw = self.draw
+        if call == "setActiveTools":
+            return call, [draw(_LIST)]
+        if call == "registerTool":
+            return call, [msgspec.to_builtins(self.tool())]
+        if call == "unregisterTool":
+            return call, [draw(_OWN)]
+        return call, []
