@@ -107,3 +107,18 @@ def images_of(content: Any) -> list[dict[str, Any]]:
 def plain(text: str) -> str:
     """Return an error text without the one leading ``Error: `` that the host puts there."""
     return text.removeprefix("Error: ")
+
+
+def events_of(text: str) -> list[Event]:
+    """Return the events of a trace's file form, one JSON object a line.
+
+    Raises ``ValueError`` that names the line which is none.
+    """
+    events = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                events.append(msgspec.json.decode(line, type=Event))
+            except (msgspec.DecodeError, UnicodeError) as error:
+                raise ValueError(f"line {number} is no event of a trace: {error}") from error
+    return events

@@ -1,0 +1,384 @@
+"""What a trace looks like as a sequence diagram: lanes, rows and the spans in between, before anybody draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from conformance.reporting._spoken import clean, dicts, failure, name_of, spoken
+from conformance.trace import Event, text_of
+
+LaneKind = Literal["model", "host", "bridge", "package", "tool"]
+Shape = Literal["arrow", "trip", "note", "line", "gap"]
+Tone = Literal["plain", "bad", "warn"]
+
+MOST_LANES = 4
+"""Packages, and tools, that get a lane each; of more, all share one."""
+EDGES = frozenset(
+    {"agent.created", "agent.disposed", "turn.start", "turn.end", "step.start", "step.end"},
+)
+"""Kinds that divide the picture; those in a row become one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One party. ``kind`` decides its place and colour."""
+
+    name: str
+    kind: LaneKind
+    under: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that is drawn.
+
+    An ``arrow`` goes from lane ``source`` to lane ``target``, dashed when it is an ``answer``; a ``trip`` goes there
+    and comes back at once; a ``note`` stands on ``source``; a ``line`` divides, strongly when a turn starts or ends; a
+    ``gap`` says that rows were left out. ``head`` is the word for it and ``tail`` what is worth knowing beside it.
+    """
+
+    shape: Shape
+    head: str
+    tail: str = ""
+    source: int = 0
+    target: int = 0
+    answer: bool = False
+    strong: bool = False
+    tone: Tone = "plain"
+    agent: str | None = None
+    call: str | None = None
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that runs on a lane from row to row; ``last`` is None for what never came back."""
+
+    lane: int
+    first: int
+    last: int | None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """The whole. ``agents`` and ``calls`` are in the order in which they came up."""
+
+    lanes: tuple[Lane, ...]
+    rows: tuple[Row, ...]
+    spans: tuple[Span, ...]
+    agents: tuple[str, ...]
+    calls: tuple[str, ...]
+
+
+def diagram(events: Iterable[Event], most: int | None = None) -> Diagram:
+    """Lay out a trace. Of more than ``most`` rows the last are kept, and a gap says how many events went before."""
+    known = sorted(events, key=lambda event: event.seq)
+    drawn = _Drawing(known)
+    rows = list(_merged(drawn.rows(known)))
+    if most is not None and len(rows) > most:
+        left_out = sum(len(row.events) for row in rows[:-most])
+        rows = [Row("gap", f"{left_out} earlier events are left out"), *rows[-most:]]
+    agents = dict.fromkeys(event.agent for event in known if event.agent)
+    calls = dict.fromkeys(event.call_id for event in known if event.call_id)
+    return Diagram(tuple(drawn.lanes), tuple(rows), tuple(_spans(rows)), tuple(agents), tuple(calls))
+
+
+class _Drawing:
+    """Who is who in one trace, and the row of each event."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self.packages: dict[str, str] = {}
+        self.places: dict[str, tuple[LaneKind, str]] = {}
+        self.causes: dict[str, Event] = {}
+        names: dict[LaneKind, dict[str, str]] = {"package": {}, "tool": {}}
+        for event in events:
+            instance, package, tool = event["instance"], event["package"], event["tool"]
+            if package is not None:
+                names["package"].setdefault(str(package), "package")
+                if instance is not None:
+                    self.packages[str(instance)] = str(package)
+            if event.kind in ("tool.enter", "native.enter") and tool is not None:
+                names["tool"][str(tool)] = "native tool" if event.kind == "native.enter" else "tool"
+            if event.kind in ("tool.enter", "native.enter", "handler.enter") and event["invocation"] is not None:
+                kind: LaneKind = "package" if event.kind == "handler.enter" else "tool"
+                self.causes[str(event["invocation"])] = event
+                self.places[str(event["invocation"])] = (kind, str(package if kind == "package" else tool))
+            for call in dicts(event["calls"]) if event.kind == "model.answer" else ():
+                names["tool"].setdefault(str(call.get("name")), "tool, never run")
+        self.lanes = [
+            Lane("model", "model", "asked by the host"),
+            Lane("host", "host", "loop, log, policy"),
+            Lane("bridge", "bridge", "under test"),
+        ]
+        self.at: dict[tuple[LaneKind, str], int] = {}
+        for kind, found in names.items():
+            if len(found) <= MOST_LANES:
+                for name, under in found.items():
+                    self.at[kind, name] = len(self.lanes)
+                    self.lanes.append(Lane(clean(name), kind, under))
+            else:
+                self.at.update({(kind, name): len(self.lanes) for name in found})
+                self.lanes.append(Lane(f"{len(found)} {kind}s", kind, "share this lane"))
+        self.shared = {kind for kind, found in names.items() if len(found) > MOST_LANES}
+
+    def rows(self, events: Iterable[Event]) -> Iterator[Row]:
+        """The row of each event."""
+        for event in events:
+            # What happens inside of a handler or a tool belongs to the call it was entered for.
+            cause = self.causes.get(str(event["invocation"]), event)
+            agent, call = event.agent or cause.agent, event.call_id or cause.call_id
+            yield replace(self._row(event), agent=agent, call=call, events=(event,))
+
+    def _row(self, event: Event) -> Row:
+        if event.kind in EDGES:
+            return _edge(event)
+        group = event.kind.partition(".")[0]
+        made: Row = getattr(self, f"_{group}")(event)
+        return made
+
+    def _lane(self, kind: LaneKind, name: Any) -> int:
+        return self.at.get((kind, str(name)), BRIDGE)
+
+    def _named(self, kind: LaneKind, name: Any, word: str) -> str:
+        """The word, with the party's name where its lane does not say it."""
+        return f"{name_of(name)} {word}" if kind in self.shared else word
+
+    def _caller(self, event: Event) -> tuple[LaneKind, str]:
+        place = self.places.get(str(event["invocation"]))
+        return place or ("package", self.packages.get(str(event["instance"]), ""))
+
+    def _model(self, event: Event) -> Row:
+        if event.kind == "model.request":
+            tools = [name_of(tool.get("name")) for tool in dicts(event["tools"])]
+            offered = f"offers {', '.join(tools)}" if tools else "offers no tool"
+            return Row("arrow", f"request {name_of(event['request'])}", offered, HOST, MODEL)
+        said = f" ({name_of(event['finish'])})" if event["finish"] not in (None, "stop", "tool-calls") else ""
+        return Row("arrow", "answers", _answer(event) + said, MODEL, HOST, answer=True)
+
+    def _log(self, event: Event) -> Row:
+        what = event.kind.partition(".")[2]
+        if what == "result":
+            code = f" {name_of(event['code'])}" if event["code"] else ""
+            return Row(
+                "note",
+                f"log result{code}",
+                spoken(text_of(event["content"])),
+                HOST,
+                tone="bad" if event["isError"] else "plain",
+            )
+        if what == "call":
+            tail = f"{name_of(event['name'])} {name_of(event['arguments'])}"
+        else:
+            tail = _answer(event) if what == "assistant" else spoken(event["text"])
+        return Row("note", f"log {what}", tail, HOST)
+
+    def _handler(self, event: Event) -> Row:
+        package = self._lane("package", event["package"])
+        name = self._named("package", event["package"], name_of(event["event"]))
+        if event.kind == "handler.enter":
+            return Row("arrow", name, _payload(event["payload"]), BRIDGE, package)
+        return _answered(event, name, package, BRIDGE)
+
+    def _tool(self, event: Event) -> Row:
+        if event.kind == "tool.aborted":
+            kind, name = self.places.get(str(event["invocation"]), ("tool", ""))
+            return Row("arrow", "abort signal fires", "", BRIDGE, self._lane(kind, name), tone="warn")
+        tool = self._lane("tool", event["tool"])
+        if event.kind == "tool.enter":
+            return Row("arrow", self._named("tool", event["tool"], "execute"), spoken(event["params"]), BRIDGE, tool)
+        return _answered(event, self._named("tool", event["tool"], "execute"), tool, BRIDGE)
+
+    def _native(self, event: Event) -> Row:
+        tool = self._lane("tool", event["tool"])
+        if event.kind == "native.enter":
+            return Row("arrow", self._named("tool", event["tool"], "runs"), spoken(event["arguments"]), HOST, tool)
+        return _answered(event, self._named("tool", event["tool"], "runs"), tool, HOST)
+
+    def _api(self, event: Event) -> Row:
+        kind, name = self._caller(event)
+        lane = self._lane(kind, name)
+        word = self._named(kind, name, f"pi.{name_of(event['call'])}")
+        if event.kind == "api.call":
+            return Row("arrow", word, _arguments(event), lane, BRIDGE)
+        outcome = event["outcome"] if isinstance(event["outcome"], dict) else {}
+        if "threw" in outcome:
+            tail = f"threw {failure(outcome['threw'])}"
+            return Row("arrow", word, tail, BRIDGE, lane, answer=True, tone="bad")
+        return Row("arrow", word, f"→ {spoken(outcome.get('returned'))}", BRIDGE, lane, answer=True)
+
+    def _instance(self, event: Event) -> Row:
+        name = self.packages.get(str(event["instance"]), "")
+        lane = self._lane("package", event["package"] or name)
+        if event.kind == "instance.disposed":
+            return Row("arrow", self._named("package", name, "unloaded"), "", BRIDGE, lane)
+        word = self._named("package", event["package"], "loaded")
+        if event["error"] is not None:
+            return Row("arrow", word, f"factory threw {failure(event['error'])}", BRIDGE, lane, tone="bad")
+        return Row("arrow", word, f"({name_of(event['role'])} instance)", BRIDGE, lane)
+
+    def _policy(self, event: Event) -> Row:
+        word = f"policy {name_of(event['id'])}"
+        decision = event["decision"]
+        if event["phase"] == "enter" or not isinstance(decision, dict):
+            asked = f"{name_of(event['tool'])} {spoken(event['arguments'])}"
+            return Row("note", word, asked if event["phase"] == "enter" else "left", HOST)
+        kind, reason = name_of(decision.get("kind")), decision.get("reason")
+        told = f"{kind} {spoken(reason)}" if reason else kind
+        return Row("note", word, told, HOST, tone="warn" if kind in ("deny", "ask") else "plain")
+
+    def _host(self, event: Event) -> Row:
+        result = event["result"]
+        text = f" {spoken(text_of(result.get('content')))}" if isinstance(result, dict) else ""
+        execution = event["exec"] if isinstance(event["exec"], dict) else {}
+        tail = f"heard by {name_of(event['listener'])}: {name_of(execution.get('name', ''))}{text}"
+        return Row("note", name_of(event["event"]), tail, HOST)
+
+    def _spawn(self, event: Event) -> Row:
+        argv = event["argv"] if isinstance(event["argv"], list) else []
+        via = "" if event["via"] == "provider" else f" ({name_of(event['via'])})"
+        return Row("note", f"spawn{via}", clean(" ".join(map(str, argv[:20]))), HOST)
+
+    def _notice(self, event: Event) -> Row:
+        level = str(event["level"])
+        tone: Tone = "bad" if level == "error" else "warn" if level == "warn" else "plain"
+        return Row("note", f"notice ({clean(level)})", name_of(event["text"]), BRIDGE, tone=tone)
+
+    def _crash(self, event: Event) -> Row:
+        return Row("note", "crash", name_of(event["text"]), BRIDGE, tone="bad")
+
+
+MODEL, HOST, BRIDGE = 0, 1, 2
+"""The places of the lanes that are always there."""
+
+
+def _edge(event: Event) -> Row:
+    subject, _, what = event.kind.partition(".")
+    if subject == "agent":
+        return Row("line", f"agent {name_of(event.agent)} {what}")
+    ends = " ends" if what == "end" else ""
+    why = f": {name_of(event['reason'])}" if ends and event["reason"] else ""
+    return Row("line", f"{subject} {name_of(event[subject])}{ends}{why}", strong=subject == "turn")
+
+
+def _answer(event: Event) -> str:
+    calls = [f"{name_of(call.get('name'))} {name_of(call.get('arguments'))}" for call in dicts(event["calls"])]
+    said = [spoken(event["text"])] if event["text"] else []
+    return " · ".join([*said, *(f"calls {call}" for call in calls)]) or '""'
+
+
+def _payload(payload: Any) -> str:
+    """What a handler hears, beyond the name of the event."""
+    if not isinstance(payload, dict):
+        return spoken(payload)
+    match payload.get("type"):
+        case "tool_call":
+            what = spoken(payload.get("input"))
+        case "tool_execution_start":
+            what = spoken(payload.get("args"))
+        case "tool_result":
+            what = _result(payload, payload.get("isError"))
+        case "tool_execution_end":
+            what = _result(payload.get("result"), payload.get("isError"))
+        case "tool_execution_update":
+            what = _result(payload.get("partialResult"), False)
+        case _:
+            return spoken({key: value for key, value in payload.items() if key != "type"})
+    return f"{name_of(payload.get('toolName'))} {what}"
+
+
+def _result(result: Any, failed: Any) -> str:
+    text = spoken(text_of(result.get("content"))) if isinstance(result, dict) else spoken(result)
+    return f"error {text}" if failed else text
+
+
+def _arguments(event: Event) -> str:
+    args = event["args"] if isinstance(event["args"], list) else []
+    if event["call"] == "on" or event["call"] == "registerTool":
+        key = "event" if event["call"] == "on" else "name"
+        return ", ".join(name_of(arg.get(key)) if isinstance(arg, dict) else spoken(arg) for arg in args)
+    return ", ".join(map(spoken, args))
+
+
+def _answered(event: Event, word: str, source: int, target: int) -> Row:
+    threw = "threw" in event.data
+    tail = f"threw {failure(event['threw'])}" if threw else "returned"
+    return Row("arrow", word, tail, source, target, answer=True, tone="bad" if threw else "plain")
+
+
+# --- fewer rows -------------------------------------------------------------------------------------------------------
+
+
+def _merged(rows: Iterable[Row]) -> Iterator[Row]:
+    """Make one row of a call and its immediate return, of registrations in a row, and of edges in a row."""
+    for join in (_round_trip, _registrations, _edges):
+        rows = _joined(rows, join)
+    yield from rows
+
+
+def _joined(rows: Iterable[Row], join: Callable[[Row, Row], Row | None]) -> Iterator[Row]:
+    """The rows, where ``join`` may make one of two neighbours."""
+    held: Row | None = None
+    for row in rows:
+        one = join(held, row) if held is not None else None
+        if one is None and held is not None:
+            yield held
+        held = one or row
+    if held is not None:
+        yield held
+
+
+def _round_trip(held: Row, row: Row) -> Row | None:
+    if held.shape != "arrow" or held.answer or not row.answer or not _returns(held.events[-1], row.events[0]):
+        return None
+    silent = row.tail in ("returned", "→ undefined")
+    tail = held.tail if silent else f"{held.tail} {row.tail}".strip()
+    return replace(held, shape="trip", tail=tail, tone=row.tone, events=(*held.events, *row.events))
+
+
+def _registrations(held: Row, row: Row) -> Row | None:
+    for each in (held, row):
+        registers = each.events[0].kind == "api.call" and each.events[0]["call"] in ("on", "registerTool")
+        if each.shape != "trip" or each.tone != "plain" or not registers:
+            return None
+    if (held.head, held.source, held.events[0]["instance"]) != (row.head, row.source, row.events[0]["instance"]):
+        return None
+    return replace(held, tail=f"{held.tail}, {row.tail}", events=(*held.events, *row.events))
+
+
+def _edges(held: Row, row: Row) -> Row | None:
+    if not held.shape == row.shape == "line" or held.agent != row.agent:
+        return None
+    both = (*held.events, *row.events)
+    return replace(held, head=f"{held.head} · {row.head}", strong=held.strong or row.strong, events=both)
+
+
+def _returns(first: Event, last: Event) -> bool:
+    """Whether the second event is the end of what the first began."""
+    key = "api" if first.kind == "api.call" else "invocation"
+    ends = {"api.call": "api.return"}.get(first.kind, first.kind.replace(".enter", ".exit"))
+    return last.kind == ends != first.kind and first[key] is not None and first[key] == last[key]
+
+
+def _spans(rows: list[Row]) -> Iterator[Span]:
+    """What runs from row to row; runs that overlap on a lane get a depth each."""
+    open_: dict[tuple[str, str], tuple[int, int, int]] = {}
+    depths: dict[int, set[int]] = {}
+    for at, row in enumerate(rows):
+        if row.shape != "arrow":
+            continue
+        event = row.events[-1]
+        key = (event.kind.partition(".")[0], str(event["invocation"]))
+        if event.kind.endswith(".enter"):
+            taken = depths.setdefault(row.target, set())
+            depth = next(number for number in range(len(taken) + 1) if number not in taken)
+            taken.add(depth)
+            open_[key] = (row.target, at, depth)
+        elif event.kind.endswith(".exit") and key in open_:
+            lane, first, depth = open_.pop(key)
+            depths[lane].discard(depth)
+            yield Span(lane, first, at, depth)
+    for lane, first, depth in open_.values():
+        yield Span(lane, first, None, depth)
