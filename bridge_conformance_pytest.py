@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         **many,
         metavar="[LABEL=]SPEC",
         help="implementation to judge, repeatable: a NAME[@VERSION][?mount=…] (reference, pi, dsh, pi2dsh, or one that "
-        "is registered), mutant:NAME, stdio:COMMAND, py:MODULE:FACTORY, or a manifest file",
+        "is registered), mutant:NAME, stdio:COMMAND, py:MODULE:FACTORY, replay:DIR, or a manifest file",
     )
     add("--bridge-rule", **many, metavar="ID", help="judge only these rules; repeatable, may hold *")
     add("--bridge-surface", **many, metavar="NAME", help="judge only the rules of these surfaces; repeatable, *")
@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--bridge-against", metavar="LABEL", help="judge properties by the answers of this one of the given bridges")
     add("--bridge-examples", type=int, metavar="N", help="random programs a property tries")
     add("--bridge-seed", type=int, metavar="N", help="seed of the random programs")
-    add("--bridge-record", metavar="DIR", help="keep the trace of every item there, not only of failed ones")
+    add("--bridge-record", metavar="DIR", help="keep every item's wire and trace there, for replay:DIR")
     add("--bridge-kills", action="store_true", help="ask of a mutant only the rules that say they kill it")
     add("--bridge-env", **many, metavar="NAME", help="environment variable that adapters may see; repeatable")
     parser.addini(DEFAULT, "bridge to judge when the suite's modules are named without --bridge", default="")

@@ -91,9 +91,6 @@ class Controller:
         if status is not None:
             session.exitstatus = status
             self.status = status
-        record = self.config.getoption("--bridge-record")
-        if record:
-            files.record(self.config.invocation_params.dir / record, self.tally.traces())
         if self.tally.seen and self.folder is not None:
             report = self.tally.report(self._selection(session, exitstatus), int(session.exitstatus))
             self.written = files.write(self.folder, report, self.tally.traces(), self.tally.stderr)

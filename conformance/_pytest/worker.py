@@ -23,6 +23,9 @@ from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
 from conformance.trace import Trace
+from conformance.transcripts.keeping import Keeper
+from conformance.transcripts.recording import RecordingDriver
+from conformance.transcripts.replaying import NotRecorded, ReplayDriver, StimulusChanged
 from conformance.verdicts import TABLE, RuleFailed, Verdict
 
 SUITE = Path(__file__).resolve().parent.parent / "suite"
@@ -47,6 +50,7 @@ class Run:
     broken: list[Broken] = field(default_factory=list)
     witnessed: bool = False
     hangs: int = 0
+    recording: RecordingDriver | None = None
 
 
 RUN = pytest.StashKey[Run]()
@@ -60,7 +64,8 @@ class Worker:
         self.plan = plan
         self.pool = pool
         self.bridges = {bridge.label: bridge for bridge in plan.bridges}
-        self.record = config.getoption("--bridge-record")
+        record = config.getoption("--bridge-record")
+        self.keeper = Keeper(config.invocation_params.dir / record, plan) if record else None
 
     # --- making tests -------------------------------------------------------------------------------------------------
 
@@ -124,7 +129,14 @@ class Worker:
         driver = self.pool.driver(bridge)
         run = item.stash.get(RUN, None)
         deadlines = Deadlines.of(run.task.rule if run is not None else None, self.config.getoption("--bridge-timeout"))
-        stage = Stage(self.pool.runner, driver, bridge.hello, bridge.mount, deadlines)
+        if run is not None and isinstance(driver, ReplayDriver) and blocked(run.task) is None:
+            try:
+                driver.select(run.task.item)
+            except NotRecorded as error:
+                raise NotRun(Verdict.NOT_RUN, str(error)) from None
+        if run is not None and self.keeper is not None and not isinstance(driver, ReplayDriver):
+            run.recording = RecordingDriver(driver)
+        stage = Stage(self.pool.runner, (run and run.recording) or driver, bridge.hello, bridge.mount, deadlines)
         if run is not None:
             run.stage, run.driver = stage, driver
         return stage
@@ -190,6 +202,11 @@ class Worker:
             self.pool.discard(run.bridge)
             if error is None:
                 raise
+        except StimulusChanged:
+            if error is None:
+                raise
+        if isinstance(error, StimulusChanged):
+            return  # a trace of which the second half is of another scenario breaks invariants that nobody broke
         capabilities = frozenset(run.bridge.hello.capabilities)
         context = invariants.Context(run.bridge.hello.role, run.bridge.mount, capabilities)
         found = invariants.judge(stage.trace, context)
@@ -235,6 +252,8 @@ class Worker:
             duration=call.duration,
             witnessed=run.witnessed,
         )
+        if self.keeper is not None and call.when == "call" and not isinstance(run.driver, ReplayDriver):
+            self.keeper.keep(run.task, run.recording, run.trace, judged)
         self._write(report, run, judged, error)
         return report
 
@@ -246,7 +265,7 @@ class Worker:
             ("verdict", str(judged.outcome)),
             (JUDGED, msgspec.json.encode(judged).decode()),
         ]
-        if run.trace is not None and (outcome != "passed" or self.record):
+        if run.trace is not None and outcome != "passed":
             setattr(report, TRACE, trace_text(run.trace))
         if outcome == "passed":
             report.outcome, report.longrepr = "passed", None

@@ -22,7 +22,7 @@ SINGLE = {
     "against": ("LABEL", "judge properties by the answers of this bridge"),
     "examples": ("N", "random programs a property tries"),
     "seed": ("N", "seed of the random programs"),
-    "record": ("DIR", "keep the trace of every test there"),
+    "record": ("DIR", "keep the wire and the trace of every test there, for --bridge=replay:DIR"),
 }
 
 

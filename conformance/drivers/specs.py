@@ -121,7 +121,9 @@ def make_driver(spec: BridgeSpec, env_names: Sequence[str] = ()) -> Driver:
     if spec.kind == "py":
         return InProcessDriver(spec.label, _load(spec.name), spec.mount)
     if spec.kind == "replay":
-        raise SpecError("a recording cannot be judged yet", "name an implementation")
+        from conformance.transcripts.replaying import ReplayDriver
+
+        return ReplayDriver(spec.label, spec.cwd or Path(spec.name))
     if spec.name == "reference":
         from conformance.drivers.reference import make_backend
 

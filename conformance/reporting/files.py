@@ -86,12 +86,6 @@ def write(where: Path, report: Report, traces: Mapping[tuple[str, str], str], st
     return target
 
 
-def record(where: Path, traces: Mapping[tuple[str, str], str]) -> None:
-    """Keep traces as ``<label>/<test>.jsonl``; those of an earlier run stay where no new one takes their place."""
-    for (label, item), text in traces.items():
-        write_atomically(where / safe(label) / f"{item.removeprefix('test_')}.jsonl", text.encode())
-
-
 def _named_by(report: Path) -> list[Path]:
     """The files that an earlier report in the same place names; a report that cannot be read names none."""
     try:

@@ -146,14 +146,20 @@ def only_the_provider(stage: Stage) -> None:
 @then(phrase('no process whose command holds "{text}" is left'))
 def no_process_left(stage: Stage, text: str) -> None:
     deadline = time.monotonic() + stage.hello.limits.kill_grace_ms / 1000 + 1
-    while (left := _commands(text)) and time.monotonic() < deadline:
-        time.sleep(0.02)
+
+    def look() -> list[str]:
+        while (left := _commands(text)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return left
+
+    left = stage.seen(f"processes left with {text}", look)
     check(not left, f"no process whose command holds {text!r} is left", f"still there: {show(left)}")
 
 
 @then(phrase('a process whose command holds "{text}" is left'))
 def a_process_left(stage: Stage, text: str) -> None:
-    check(bool(_commands(text)), f"a process whose command holds {text!r} is left", "there is none")
+    found = stage.seen(f"processes with {text}", lambda: _commands(text))
+    check(bool(found), f"a process whose command holds {text!r} is left", "there is none")
 
 
 def _commands(text: str) -> list[str]:
