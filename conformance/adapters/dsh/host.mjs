@@ -34,7 +34,12 @@ export class DshHost {
   #requests = new Map();
   #natives = new Map();
 
-  /** `shared` holds what outlives stages: dsh (the packages), cwd, the scratch folder and the running children. */
+  /**
+   * `shared` holds what outlives stages: dsh (the packages), cwd, the scratch folder and the running children.
+   *
+   * A bridge's adapter is a host with the bridge mounted on it; what it has to change are `provider`, `sessionOptions`,
+   * `created` and `gone`.
+   */
   constructor(stage, shared) {
     Object.assign(this, shared);
     this.stage = stage;
@@ -45,8 +50,8 @@ export class DshHost {
   /** Boot the context in the order the harness's own launcher mounts it. */
   async open({ natives = [], policies = [], services = {} }) {
     const { attachments = true, subprocess = "local", approval = "none" } = services;
-    if (subprocess === "scripted") throw new Unsupported("subprocess-scripted");
     const { dsh, stage } = this;
+    const provider = this.provider(subprocess);
     const reserved = natives.find((native) => native.reserved);
     this.ctx = new dsh.cordis.Context();
     const { ctx } = this;
@@ -57,7 +62,7 @@ export class DshHost {
     await ctx.plugin(dsh.agent.default);
     await ctx.plugin(dsh.loop.default, { agents: [] });
     if (approval !== "none") await ctx.plugin(dsh.approval.default, {});
-    if (subprocess === "local") await ctx.plugin(dsh.subprocessLocal.default);
+    if (provider !== undefined) await ctx.plugin(provider);
     if (attachments) await ctx.plugin(dsh.attachmentLocal.default, { directory: `${this.scratch}/attachments` });
     if (reserved !== undefined) await ctx.plugin(makeRuntime(this, reserved.name));
     ctx.llm.registerAdapter([PROVIDER], makeModel(dsh, (agent, request) => this.#respond(agent, request)));
@@ -68,6 +73,20 @@ export class DshHost {
     for (const policy of policies) this.policies.set(policy);
     return this;
   }
+
+  /** The subprocess service of a stage: `local`, `scripted` or `none`. */
+  provider(kind) {
+    if (kind === "scripted") throw new Unsupported("subprocess-scripted");
+    return kind === "local" ? this.dsh.subprocessLocal.default : undefined;
+  }
+
+  /** What an agent of `agent.create` is made with beside its id and model. */
+  sessionOptions() {
+    return {};
+  }
+
+  /** Called once an agent is there; a promise is awaited before its creation is answered. */
+  created() {}
 
   /** A user's message, or with another `source` one of somebody else's. */
   message(text, source = { kind: "user" }) {
@@ -89,20 +108,28 @@ export class DshHost {
     return [...this.#agents.keys()];
   }
 
-  create({ agent: id, parent }) {
+  create(params) {
+    const { agent: id, parent } = params;
     if (this.#agents.has(id)) throw new Error(`there is an agent ${JSON.stringify(id)} already`);
     const owner = parent === undefined || parent === null ? this.ctx : this.agent({ agent: parent }).ctx;
     return outcomeOfPromise(async () => {
       const agentOptions = { provider: PROVIDER, model: id };
-      const handle = await owner.agents.create({ sessionId: this.dsh.session.SessionId(id), agentOptions });
+      const sessionId = this.dsh.session.SessionId(id);
+      const handle = await owner.agents.create({ sessionId, ...this.sessionOptions(params), agentOptions });
       this.#agents.set(id, handle);
       this.stage.trace.note("agent.created", { agent: id });
       handle.agent.ctx.effect(() => () => this.#gone(id));
+      await this.created(handle.agent);
     }, this.stage.signals);
   }
 
   #gone(id) {
-    if (this.#agents.delete(id)) this.stage.trace.note("agent.disposed", { agent: id });
+    if (this.#agents.delete(id)) this.gone(id);
+  }
+
+  /** Called once an agent is gone. */
+  gone(id) {
+    this.stage.trace.note("agent.disposed", { agent: id });
   }
 
   dispose({ agent: id }) {

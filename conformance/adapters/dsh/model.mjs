@@ -10,7 +10,7 @@ const FINISHES = { stop: "stop", calls: "tool-calls", length: "max-tokens" };
 export function makeModel(dsh, respond) {
   class SuiteModel extends dsh.llm.LlmAdapter {
     resolveModel(provider, model) {
-      return Promise.resolve({ provider, id: model, name: model });
+      return Promise.resolve({ provider, id: model, name: model, inputModalities: ["text", "image"] });
     }
 
     async *stream(options) {

@@ -53,6 +53,15 @@ export class Policies {
     this.#undo.set(spec.id, this.#listen(spec.id, place(spec)));
   }
 
+  /** Put the listeners that belong after everybody else's at the end again: a package has been mounted since. */
+  last() {
+    for (const [id, spec] of this.#specs) {
+      if (place(spec) !== "after") continue;
+      this.#undo.get(id)?.();
+      this.#undo.set(id, this.#listen(id, "after"));
+    }
+  }
+
   #listen(id, where) {
     const { ctx } = this.#host;
     if (where === "guard") return ctx.tools.guard((exec) => this.#guard(this.#specs.get(id), exec));

@@ -1,7 +1,7 @@
 // The installed harness this process runs: its packages and their versions.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const SCOPE = "@deepseek-ai";
@@ -24,27 +24,48 @@ const PACKAGES = {
 };
 
 /**
- * Import the harness's packages under `root`/node_modules.
+ * Import the harness's packages under `root`/node_modules, with those of `more` (our short name to the package's).
  *
  * Returns them by the names above, with `version` (of the tool runtime), `versions` (of the others and Node) and
- * `issuesUrl`.
+ * `issuesUrl`. Throws an error that names every package that is missing and ends with `mend`.
  */
-export async function loadDsh(root) {
+export async function loadDsh(root, more = {}, mend = "run npm ci there with the adapter's package.json") {
   const require = createRequire(join(root, "package.json"));
-  const manifest = (name) => JSON.parse(readFileSync(join(root, "node_modules", SCOPE, name, "package.json"), "utf8"));
-  const load = async ([key, name]) => {
-    let path;
-    try {
-      path = require.resolve(`${SCOPE}/${name}`);
-    } catch {
-      throw new Error(`no ${name} under ${root}/node_modules; run npm ci there with the adapter's package.json`);
-    }
-    return [key, await import(pathToFileURL(path).href)];
-  };
-  const modules = Object.fromEntries(await Promise.all(Object.entries(PACKAGES).map(load)));
+  const wanted = Object.entries({ ...PACKAGES, ...more });
+  const found = new Map(wanted.map(([key, name]) => [key, resolve(require, `${SCOPE}/${name}`)]));
+  const missing = wanted.filter(([key]) => found.get(key) === undefined).map(([, name]) => `${SCOPE}/${name}`);
+  if (missing.length > 0) throw new Error(`no ${missing.join(", ")} under ${root}/node_modules; ${mend}`);
+  const load = async ([key, path]) => [key, await import(pathToFileURL(path).href)];
+  const modules = Object.fromEntries(await Promise.all([...found].map(load)));
   const versions = { node: process.versions.node };
-  for (const name of Object.values(PACKAGES)) versions[name] = manifest(name).version;
-  const own = manifest("dsh-tools");
-  const found = /^(?:git\+)?(https:\/\/.+?)(?:\.git)?$/.exec(own.repository?.url ?? "");
-  return { ...modules, version: own.version, versions, issuesUrl: found === null ? "" : `${found[1]}/issues` };
+  for (const path of found.values()) {
+    const { name, version } = manifestOf(path);
+    versions[name.slice(SCOPE.length + 1)] = version;
+  }
+  const own = manifestOf(found.get("tools"));
+  return { ...modules, version: own.version, versions, issuesUrl: issuesOf(own) };
+}
+
+function resolve(require, name) {
+  try {
+    return require.resolve(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The package.json of the package that a resolved file belongs to: the nearest that has a name. */
+export function manifestOf(path) {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const file = join(folder, "package.json");
+    const manifest = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+    if (manifest.name !== undefined) return manifest;
+    if (folder === dirname(folder)) throw new Error(`no package.json above ${path}`);
+  }
+}
+
+/** Where a package wants to hear of its faults; "" where it does not say. */
+export function issuesOf({ bugs, repository }) {
+  const found = /^(?:git\+)?(https:\/\/.+?)(?:\.git)?$/.exec(repository?.url ?? "");
+  return bugs?.url ?? (found === null ? "" : `${found[1]}/issues`);
 }
