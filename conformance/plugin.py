@@ -14,7 +14,9 @@ from conformance import steps
 from conformance._pytest import registries
 from conformance._pytest.bridges import Bridge, Pool, taken_over
 from conformance._pytest.controller import INPUT, Controller
+from conformance._pytest.lookup import Lookup
 from conformance._pytest.plan import Plan, Selection, make_plan
+from conformance._pytest.prober import Prober
 from conformance._pytest.wiring import connections, meet
 from conformance._pytest.worker import Worker
 from conformance.catalogue import CatalogueError, UnknownNameError, check, compile_features, load_catalogue
@@ -61,7 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
     # The order matters: at the end of the session connections are closed before the report is written.
     worker = Worker(config, plan, pool)
     config.stash[WORKER] = worker
+    lookup = Lookup(worker.runs)
+    lookup.install()
+    config.add_cleanup(lookup.remove)
     config.pluginmanager.register(worker, "bridge_conformance_worker")
+    prober = Prober(pool, config.getoption("--bridge-timeout"))
+    config.pluginmanager.register(prober, "bridge_conformance_prober")
     if not is_worker:
         controller = Controller(config, plan, files.folder(config.getoption("--bridge-report")))
         controller.tally.stderr = pool.stderr

@@ -21,16 +21,12 @@ RESTARTS = 3
 
 
 class Bridge(msgspec.Struct, frozen=True):
-    """One implementation under test: the label of its verdicts, how it is reached, and what it said of itself.
-
-    ``probed`` says of each capability that a probe looked for whether it was found; empty when nothing was probed.
-    """
+    """One implementation under test: the label of its verdicts, how it is reached, and what it said of itself."""
 
     label: str
     spec: str
     hello: InitializeResult
     mount: str | None = None
-    probed: dict[str, bool] = {}
 
     @property
     def given(self) -> str:

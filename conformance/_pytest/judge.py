@@ -47,6 +47,8 @@ class Judged(msgspec.Struct, frozen=True):
     broken: list[Broken] = []
     witnessed: bool = False
     """Whether the trace was judged by the invariants."""
+    probed: dict[str, bool] = {}
+    """Which of the capabilities that the test needs are there, as far as their probes decided it."""
 
 
 def judge(task: Task, plan: Plan, error: BaseException | None, broken: list[Broken], **rest: Any) -> Judged:
@@ -69,6 +71,7 @@ def judge(task: Task, plan: Plan, error: BaseException | None, broken: list[Brok
         expected=plain(finding.expected) if finding else UNSET,
         got=plain(finding.got) if finding else UNSET,
         broken=broken,
+        probed=dict(task.probed),
         **rest,
     )
 

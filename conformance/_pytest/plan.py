@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
 
@@ -22,8 +22,8 @@ MUTANT = "mutant:"
 class Task:
     """One test on one bridge.
 
-    ``rules`` holds the rule it proves; a property may prove several. ``lacking`` names needed capabilities that are not
-    declared and were not found, ``absent`` those declared and not found, ``undeclared`` those found and not declared.
+    ``rules`` holds the rule it proves; a property may prove several. ``needs`` are their capabilities. ``probed`` says
+    of those that a probe decided whether they are there.
     """
 
     bridge: Bridge
@@ -31,11 +31,28 @@ class Task:
     kind: str
     where: str
     rules: tuple[Rule, ...]
-    lacking: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    undeclared: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    probed: Mapping[str, bool] = field(default_factory=dict)
     deviation: Deviation | None = None
     expired: bool = False
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Needed capabilities that are not declared and were not found."""
+        return tuple(need for need in self.needs if not self._declares(need) and not self.probed.get(need, False))
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Needed capabilities that are declared and are not there."""
+        return tuple(need for need in self.needs if self._declares(need) and self.probed.get(need) is False)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Needed capabilities that were found and are not declared."""
+        return tuple(need for need in self.needs if not self._declares(need) and self.probed.get(need, False))
+
+    def _declares(self, capability: str) -> bool:
+        return capability in self.bridge.hello.capabilities
 
     @property
     def rule(self) -> Rule:
@@ -74,12 +91,22 @@ class Plan:
     chosen: frozenset[tuple[str, str]]
     day: date
     stale: tuple[tuple[Deviation, str], ...] = ()
+    whole: bool = True
 
     def items_of(self, kind: str) -> list[str]:
-        """The names of every test of this kind there is, whether or not it applies to anyone."""
+        """The names of every test of this kind that is made: all there are, whether or not they apply to anyone.
+
+        With ``whole`` false only those that do: hundreds of mutants would each have a test for every proof there is.
+        """
         if kind == "scenario":
-            return [pickle.item for pickle in self.features.pickles]
-        return [proof.item for proof in self.proofs[""] if proof.kind == kind]
+            names = [pickle.item for pickle in self.features.pickles]
+        else:
+            names = [proof.item for proof in self.proofs[""] if proof.kind == kind]
+        return [name for name in names if self.labels_of(name)]
+
+    def labels_of(self, item: str) -> list[str]:
+        """The bridges that a test is made for."""
+        return [bridge.label for bridge in self.bridges if self.whole or (bridge.label, item) in self.tasks]
 
 
 def make_plan(
@@ -108,10 +135,15 @@ def make_plan(
     proofs: dict[str, tuple[Proof, ...]] = {"": all_proofs(catalogue, features, **registered)}
     tasks: dict[tuple[str, str], Task] = {}
     stale: list[tuple[Deviation, str]] = []
+    alike: dict[tuple[object, ...], tuple[Proof, ...]] = {}
     for bridge in found:
-        expected = expected_proofs(
-            catalogue, features, bridge.hello.role, bridge.mount, capabilities=bridge.hello.capabilities, **registered
-        )
+        hello = bridge.hello
+        kind = (hello.role, bridge.mount, *sorted(hello.capabilities))
+        if kind not in alike:
+            alike[kind] = expected_proofs(
+                catalogue, features, hello.role, bridge.mount, capabilities=hello.capabilities, **registered
+            )
+        expected = alike[kind]
         if bridge.spec.startswith(MUTANT) and not whole:
             expected = _of_mutant(bridge.spec.removeprefix(MUTANT).partition("?")[0], catalogue, expected)
         proofs[bridge.label] = expected
@@ -127,7 +159,7 @@ def make_plan(
             examples = {(proof.rule_id, example_of(proof.item, proof.rule_id)) for proof in expected}
             stale += ledger.unknown(catalogue.by_id, examples)
     chosen = _chosen(catalogue, selection, proofs[""], tasks)
-    return Plan(catalogue, features, found, ledgers, selection, proofs, tasks, chosen, day, tuple(stale))
+    return Plan(catalogue, features, found, ledgers, selection, proofs, tasks, chosen, day, tuple(stale), whole)
 
 
 def _of_mutant(name: str, catalogue: Catalogue, proofs: Iterable[Proof]) -> tuple[Proof, ...]:
@@ -137,18 +169,18 @@ def _of_mutant(name: str, catalogue: Catalogue, proofs: Iterable[Proof]) -> tupl
     """
     from conformance.mutants import load_mutants
 
+    rules = catalogue.by_id
     if not load_mutants()[name].blanket:
-        return tuple(proof for proof in proofs if name in catalogue.rule(proof.rule_id).kills)
+        killing = {rule.id for rule in catalogue.rules if name in rule.kills}
+        return tuple(proof for proof in proofs if proof.rule_id in killing)
     first: dict[str, Proof] = {}
     for proof in proofs:
-        if proof.kind != "invariant" and catalogue.rule(proof.rule_id).relation != "host":
+        if proof.kind != "invariant" and rules[proof.rule_id].relation != "host":
             first.setdefault(proof.rule_id, proof)
     return tuple(first.values())
 
 
 def _task(bridge: Bridge, item: str, proof: Proof, rules: tuple[Rule, ...], ledger: Ledger | None, day: date) -> Task:
-    declared = set(bridge.hello.capabilities)
-    needs = sorted({need for rule in rules for need in rule.needs})
     deviation = ledger.find(rules[0].id, example_of(item, rules[0].id), bridge.mount) if ledger else None
     return Task(
         bridge=bridge,
@@ -156,9 +188,7 @@ def _task(bridge: Bridge, item: str, proof: Proof, rules: tuple[Rule, ...], ledg
         kind=proof.kind,
         where=f"{proof.file}:{proof.line}" if proof.file else item,
         rules=rules,
-        lacking=tuple(need for need in needs if need not in declared and not bridge.probed.get(need, False)),
-        absent=tuple(need for need in needs if need in declared and bridge.probed.get(need) is False),
-        undeclared=tuple(need for need in needs if need not in declared and bridge.probed.get(need, False)),
+        needs=tuple(sorted({need for rule in rules for need in rule.needs})),
         deviation=deviation,
         expired=deviation is not None and deviation.expired(day),
     )

@@ -11,7 +11,7 @@ from conformance.reporting.model import BridgeReport, RuleReport
 from conformance.verdicts import TABLE, Verdict
 
 LONGEST = 20
-"""Rules a list names before it only counts."""
+"""Names a list shows before it only counts."""
 
 
 def write(terminal: Any, tally: Tally, where: str) -> None:
@@ -80,16 +80,18 @@ def _lists(bridge: BridgeReport) -> Iterator[str]:
         if rule.level == "must" and rule.verdict in (Verdict.UNSUPPORTED, Verdict.INCONCLUSIVE, Verdict.HARNESS_ERROR)
     ]
     yield from _list(bridge, "a must is unproven", unproven)
+    yield from _list(bridge, "declares a capability that is not there", bridge.summary.absent_capabilities)
+    yield from _list(bridge, "has a capability that it does not declare", bridge.summary.undeclared_capabilities)
     not_run = sum(rule.level == "must" and rule.verdict is Verdict.NOT_RUN for rule in bridge.rules)
     if not_run:
         yield f"{bridge.label}: {not_run} must{'' if not_run == 1 else 's'} not run"
 
 
-def _list(bridge: BridgeReport, words: str, rules: list[str]) -> Iterator[str]:
-    for rule in rules[:LONGEST]:
-        yield f"{bridge.label}: {words}: {rule}"
-    if len(rules) > LONGEST:
-        yield f"{bridge.label}: {words}: and {len(rules) - LONGEST} more"
+def _list(bridge: BridgeReport, words: str, names: list[str]) -> Iterator[str]:
+    for name in names[:LONGEST]:
+        yield f"{bridge.label}: {words}: {name}"
+    if len(names) > LONGEST:
+        yield f"{bridge.label}: {words}: and {len(names) - LONGEST} more"
 
 
 def _order(pair: tuple[str, int]) -> int:

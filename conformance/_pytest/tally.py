@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -19,6 +19,7 @@ from conformance.catalogue.model import Level
 from conformance.drivers.capabilities import unknown
 from conformance.drivers.protocol import PROTOCOL_VERSION
 from conformance.ledger import Deviation, example_of
+from conformance.reporting.examples import examples_of, surfaces_of
 from conformance.reporting.model import (
     FORMAT,
     BridgeReport,
@@ -74,6 +75,15 @@ class Tally:
         broke = Verdict.HARNESS_ERROR
         self.add(Judged(label, item, task.rule.id, broke, broke, message=f"{CRASHED}: {message}"), node, None)
 
+    def probed(self, bridge: Bridge) -> dict[str, bool]:
+        """Of each capability that a probe decided, whether it is there; where workers disagree it is not."""
+        found: dict[str, bool] = {}
+        for (label, _), seen in self.seen.items():
+            for judged in seen.judged if label == bridge.label else ():
+                for name, there in judged.probed.items():
+                    found[name] = found.get(name, True) and there
+        return dict(sorted(found.items()))
+
     def traces(self) -> dict[tuple[str, str], str]:
         """The traces that are kept, by label and test."""
         return {key: seen.trace for key, seen in self.seen.items() if seen.trace is not None}
@@ -117,6 +127,9 @@ class Tally:
             text=rule.text,
             source=str(rule.source),
             proofs=proofs,
+            on_pi=rule.on_pi,
+            because=rule.because,
+            interpretation=rule.interpretation,
         )
 
     def _proof(self, proof: Proof, bridge: Bridge) -> ProofReport:
@@ -188,6 +201,8 @@ class Tally:
             exit=status,
             bridges=[self._bridge(bridge, selection) for bridge in self.plan.bridges],
             notes=self.notes,
+            surfaces=surfaces_of(self.plan.catalogue),
+            examples=examples_of(self.plan.catalogue, self.plan.features, (item for _, item in self.plan.tasks)),
         )
 
     def stale(self, bridge: Bridge) -> list[tuple[Deviation, str]]:
@@ -198,6 +213,7 @@ class Tally:
     def _bridge(self, bridge: Bridge, selection: Selection) -> BridgeReport:
         rules = self.rules(bridge)
         hello = bridge.hello
+        probed = self.probed(bridge)
         word = standing(
             [(rule.level, rule.verdict) for rule in rules],
             complete=selection == "complete",
@@ -217,9 +233,9 @@ class Tally:
                 capabilities=hello.capabilities,
                 issues_url=hello.issues_url,
             ),
-            probed=bridge.probed,
+            probed=probed,
             standing=str(word),
-            summary=summary(rules),
+            summary=summary(rules, hello.capabilities, probed),
             rules=rules,
             deviations=list(self._deviations(bridge, rules)),
             stderr=[],
@@ -248,8 +264,11 @@ class Tally:
             )
 
 
-def summary(rules: Iterable[RuleReport]) -> Summary:
+def summary(
+    rules: Iterable[RuleReport], declared: Collection[str] = (), probed: Mapping[str, bool] | None = None
+) -> Summary:
     """Counts and the lists nobody may overlook."""
+    found = probed or {}
     counted = [rule for rule in rules if TABLE[rule.verdict].in_totals]
 
     def of(*verdicts: Verdict, level: str = "") -> list[str]:
@@ -267,4 +286,6 @@ def summary(rules: Iterable[RuleReport]) -> Summary:
         departures=of(Verdict.DEPARTS),
         deviations=of(Verdict.DEVIATION),
         undeclared=of(Verdict.UNDECLARED),
+        absent_capabilities=[name for name, there in found.items() if name in declared and not there],
+        undeclared_capabilities=[name for name, there in found.items() if name not in declared and there],
     )

@@ -39,7 +39,11 @@ class PossibleHang(HarnessError):
 
 
 class RequestFailed(HarnessError):
-    """The implementation answered a request with a JSON-RPC error other than *unsupported*."""
+    """The implementation answered a request with the JSON-RPC error ``code``, which is not *unsupported*."""
+
+    def __init__(self, cause: str, mend: str = "", code: int = 0) -> None:
+        super().__init__(cause, mend)
+        self.code = code
 
 
 class Unsupported(Exception):

@@ -319,6 +319,7 @@ class Connection:
         return RequestFailed(
             f"{self.name} answered {message.method} with error {error.code}: {quote(error.message, 600)}",
             "this is a fault of the adapter, not of a rule: what a package throws belongs into the outcome",
+            error.code,
         )
 
     def _take_note(self, method: str, envelope: Envelope, line: bytes) -> None:

@@ -17,8 +17,8 @@ FORMAT = 1
 Selection = Literal["complete", "partial", "interrupted"]
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A part of the report."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A part of the report. A newer suite may add fields without a new format, so a reader leaves out what it lacks."""
 
 
 class Broken(Record, frozen=True):
@@ -51,7 +51,11 @@ class ProofReport(Record, frozen=True):
 
 
 class RuleReport(Record, frozen=True):
-    """One rule's verdict on one implementation, and the proofs behind it."""
+    """One rule's verdict on one implementation, and the proofs behind it.
+
+    ``on_pi``, ``because`` and ``interpretation`` are the rule's own words, where it has them: what Pi does instead, why
+    a bridge differs, and how a source that contradicts itself was read.
+    """
 
     id: str
     surface: str
@@ -61,6 +65,25 @@ class RuleReport(Record, frozen=True):
     text: str
     source: str
     proofs: list[ProofReport]
+    on_pi: str | None = None
+    because: str | None = None
+    interpretation: str | None = None
+
+
+class SurfaceReport(Record, frozen=True):
+    """What the rules of one surface are about. ``status`` is the coverage table's own word."""
+
+    name: str
+    kind: Literal["api", "event", "seam"] | None = None
+    status: str | None = None
+    summary: str = ""
+
+
+class ExampleReport(Record, frozen=True):
+    """What one test does, for readers: its title, and its steps or, of a vector, its values, a line each."""
+
+    title: str
+    lines: list[str]
 
 
 class DeviationReport(Record, frozen=True):
@@ -93,7 +116,8 @@ class Implementation(Record, frozen=True):
 class Summary(Record, frozen=True):
     """Counts of rules by verdict, in all and by level; what is not applicable is in none of them.
 
-    ``unproven`` names every must that nothing decided: it is never left out.
+    ``unproven`` names every must that nothing decided: it is never left out. ``absent_capabilities`` are declared and
+    not there, ``undeclared_capabilities`` there and not declared, as far as rules that ran needed them.
     """
 
     rules: dict[str, int]
@@ -102,6 +126,8 @@ class Summary(Record, frozen=True):
     departures: list[str]
     deviations: list[str]
     undeclared: list[str]
+    absent_capabilities: list[str] = []
+    undeclared_capabilities: list[str] = []
 
 
 class BridgeReport(Record, frozen=True):
@@ -136,7 +162,8 @@ class SpecReport(Record, frozen=True):
 class Report(Record, frozen=True):
     """One run. ``started`` is UTC, ``duration`` seconds, ``exit`` the exit status.
 
-    Only a ``complete`` selection makes a statement on the whole.
+    ``surfaces`` are in the order of every table; ``examples`` are by the name of their test. Only a ``complete``
+    selection makes a statement on the whole.
     """
 
     format: int
@@ -151,6 +178,8 @@ class Report(Record, frozen=True):
     exit: int
     bridges: list[BridgeReport]
     notes: list[str]
+    surfaces: list[SurfaceReport] = []
+    examples: dict[str, ExampleReport] = {}
 
 
 def schema() -> dict[str, Any]:

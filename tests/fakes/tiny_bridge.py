@@ -142,7 +142,24 @@ class DeafBridge(TinyBridge):
 
 
 class BareBridge(TinyBridge):
-    """Declares no capability."""
+    """Has no native tools, and says so."""
+
+    capabilities = ()
+
+    async def handle(self, message: Message) -> Record:
+        if isinstance(message, StageOpen) and message.natives:
+            raise Unsupported("native-tools")
+        return await super().handle(message)
+
+
+class BoastingBridge(BareBridge):
+    """Has no native tools, and says that it has."""
+
+    capabilities = ("native-tools",)
+
+
+class ShyBridge(TinyBridge):
+    """Has native tools, and does not say so."""
 
     capabilities = ()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance._pytest import summary
 from conformance._pytest.block import lines
 from conformance._pytest.bridges import Bridge, handed_over, taken_over
 from conformance._pytest.judge import InvariantBroken, Judged, NotRun, judge
@@ -107,15 +109,34 @@ def test_each_role_gets_its_own_side_of_a_difference(small: Path) -> None:
 def test_a_capability_is_taken_at_its_word_until_it_is_probed(
     small: Path, declared: list[str], probed: dict[str, bool], verdict: Verdict | None
 ) -> None:
-    made = plan(small, Bridge("it", "it", hello(*declared), probed=probed))
-    task = made.tasks["it", "test_tool_call.natives-keep-their-arguments"]
+    made = plan(small, Bridge("it", "it", hello(*declared)))
+    task = replace(made.tasks["it", "test_tool_call.natives-keep-their-arguments"], probed=probed)
 
     decided = blocked(task)
 
     assert (decided and decided[0]) == verdict
     if verdict is None:
-        passed = ended(made, "tool_call.natives-keep-their-arguments")
+        passed = judge(task, made, None, [])
         assert passed.verdict == ("pass" if declared else "undeclared")
+        assert passed.probed == probed
+
+
+def test_what_probes_found_is_told_with_the_rules_that_needed_it(small: Path) -> None:
+    made = plan(small, Bridge("it", "it", hello("native-tools", "steer")))
+    item = "test_tool_call.natives-keep-their-arguments"
+    tally = Tally(made)
+    for probed in ({"native-tools": True, "cancel": True}, {"native-tools": False, "steer": True}):
+        task = replace(made.tasks["it", item], probed=probed)
+        tally.add(judge(task, made, None, []), "node", None)
+
+    report = tally.report("complete", 0).bridges[0]
+
+    assert report.probed == {"cancel": True, "native-tools": False, "steer": True}
+    assert report.summary.absent_capabilities == ["native-tools"]
+    assert report.summary.undeclared_capabilities == ["cancel"]
+    said = "\n".join(summary.lines(tally, [report]))
+    assert "it: declares a capability that is not there: native-tools" in said
+    assert "it: has a capability that it does not declare: cancel" in said
 
 
 def test_what_is_missing_after_all_is_absent_if_declared_and_unsupported_if_not(small: Path) -> None:
@@ -146,7 +167,7 @@ def test_a_selector_that_matches_nothing_is_an_error(small: Path, rule: str) -> 
 
 
 def test_bridges_reach_a_worker_whole() -> None:
-    bridge = Bridge("it", "stdio:x", hello("steer"), "engine", {"steer": True})
+    bridge = Bridge("it", "stdio:x", hello("steer"), "engine")
 
     assert taken_over(handed_over([bridge])) == [bridge]
 

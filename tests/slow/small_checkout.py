@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TINY = "py:tests.fakes.tiny_bridge:TinyBridge"
 DEAF = "py:tests.fakes.tiny_bridge:DeafBridge"
 BARE = "py:tests.fakes.tiny_bridge:BareBridge"
+BOASTING = "py:tests.fakes.tiny_bridge:BoastingBridge"
+SHY = "py:tests.fakes.tiny_bridge:ShyBridge"
 CLUMSY = "py:tests.fakes.tiny_bridge:ClumsyBridge"
 NOBODY = "py:tests.fakes.tiny_bridge:no_bridge"
 

@@ -14,7 +14,7 @@ import pytest
 from conformance.reporting.model import Report, schema
 from conformance.verdicts import TABLE, Verdict
 from tests.fakes.small_rules import BLOCK
-from tests.slow.small_checkout import BARE, CLUMSY, DEAF, NOBODY, TESTS, TINY, Ran, SmallCheckout
+from tests.slow.small_checkout import BARE, BOASTING, CLUMSY, DEAF, NOBODY, SHY, TESTS, TINY, Ran, SmallCheckout
 
 FEATURE = "features/tools/tool_call.feature"
 RULES = "spec/tools/tool_call.yaml"
@@ -60,6 +60,25 @@ def test_a_must_that_cannot_be_run_is_not_conformant(sound: SmallCheckout) -> No
     assert ran.verdicts("bare")["tool_call.natives-keep-their-arguments"] == "unsupported"
     assert "a must is unproven: tool_call.natives-keep-their-arguments" in ran.out
     assert ran.report["bridges"][0]["summary"]["unproven"] == ["tool_call.natives-keep-their-arguments"]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["alone", "two workers"])
+def test_what_is_declared_is_held_against_what_is_there(sound: SmallCheckout, workers: tuple[str, ...]) -> None:
+    ran = sound.run(f"--bridge=boasting={BOASTING}", f"--bridge=shy={SHY}", *workers)
+
+    assert ran.status == 1
+    rule = "tool_call.natives-keep-their-arguments"
+    assert ran.verdicts("boasting")[rule] == "absent"
+    assert ran.verdicts("shy")[rule] == "undeclared"
+    assert "boasting: declares a capability that is not there: native-tools" in ran.out
+    assert "boasting: not conformant" in ran.out
+    assert "shy: has a capability that it does not declare: native-tools" in ran.out
+    assert "shy: conformant" in ran.out
+    boasting, shy = ran.report["bridges"]
+    assert boasting["probed"] == {"native-tools": False}
+    assert boasting["summary"]["absentCapabilities"] == ["native-tools"]
+    assert shy["probed"] == {"native-tools": True}
+    assert shy["summary"]["undeclaredCapabilities"] == ["native-tools"]
 
 
 def test_a_bridge_whose_driver_breaks_gets_no_verdict(sound: SmallCheckout) -> None:
