@@ -85,7 +85,8 @@ class Worker:
         if ours or "bridge" in metafunc.fixturenames or "stage" in metafunc.fixturenames:
             if "bridge" not in metafunc.fixturenames:
                 metafunc.fixturenames.append("bridge")
-            metafunc.parametrize("bridge", list(self.bridges), indirect=True, scope="session")
+            labels = self.plan.labels_of(metafunc.definition.name) if ours else list(self.bridges)
+            metafunc.parametrize("bridge", labels, indirect=True, scope="session")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
@@ -96,7 +97,8 @@ class Worker:
         if isinstance(collector, pytest.Module) and collector.path.parent == SUITE and report.passed:
             kind = MODULES.get(collector.path.name)
             made = sorted(node.name for node in report.result)
-            wanted = sorted(f"{item}[{label}]" for item in self.plan.items_of(kind or "") for label in self.bridges)
+            items = self.plan.items_of(kind or "")
+            wanted = sorted(f"{item}[{label}]" for item in items for label in self.plan.labels_of(item))
             if kind is not None and made != wanted:
                 report.outcome = "failed"
                 report.longrepr = _miscount(collector.path.name, made, wanted)

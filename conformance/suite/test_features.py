@@ -26,4 +26,5 @@ def _bound(pickle: Pickle) -> Any:
     return test
 
 
-globals().update({pickle.item: _bound(pickle) for pickle in current_plan().features.pickles})
+made = set(current_plan().items_of("scenario"))
+globals().update({each.item: _bound(each) for each in current_plan().features.pickles if each.item in made})

@@ -18,6 +18,12 @@ def _bound(rule: Rule, row: VectorRow) -> Callable[[Stage], None]:
     return test
 
 
+made = set(current_plan().items_of("vector"))
 globals().update(
-    {item_id(rule.id, row.case): _bound(rule, row) for rule in current_plan().catalogue.rules for row in rule.vectors}
+    {
+        item: _bound(rule, row)
+        for rule in current_plan().catalogue.rules
+        for row in rule.vectors
+        if (item := item_id(rule.id, row.case)) in made
+    }
 )
