@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from conformance.drivers.driver import HarnessError, RequestFailed, Unsupported
-from conformance.drivers.jsonrpc import UNKNOWN_METHOD
+from conformance.drivers.envelope import UNKNOWN_METHOD
 from conformance.drivers.protocol import (
     AgentCreate,
     AgentDispose,

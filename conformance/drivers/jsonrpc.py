@@ -18,67 +18,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from conformance.drivers import codec
+from conformance.drivers import codec, mends
 from conformance.drivers.driver import AdapterGone, HarnessError, Peer, ProtocolBroken, RequestFailed, Unsupported
+from conformance.drivers.envelope import (
+    INTERNAL,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    UNKNOWN_METHOD,
+    Envelope,
+    ErrorObject,
+    quote,
+)
 from conformance.drivers.lines import LineChannel
-from conformance.drivers.protocol import PROTOCOL_VERSION, UNSUPPORTED, Limits, Message, Record
-
-INVALID_REQUEST = -32600
-UNKNOWN_METHOD = -32601
-INVALID_PARAMS = -32602
-INTERNAL = -32603
+from conformance.drivers.protocol import UNSUPPORTED, Limits, Message, Record
 
 MESSAGES_PER_STAGE = 100_000
 BYTES_PER_STAGE = 128 * 1024 * 1024
 """How many requests and notifications of one stage are taken, and how many bytes of them: all are kept in the trace."""
 
-MEND = (
-    f"the messages are described in docs/writing-a-driver.md; this suite speaks protocol version {PROTOCOL_VERSION}, "
-    "and an adapter may write nothing else to its standard output"
-)
-
-_ABSENT = msgspec.Raw()
-_Integer = Annotated[int, msgspec.Meta(ge=1 - 2**53, le=2**53 - 1)]  # what every JSON library carries unharmed
-
-
-class ErrorObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A JSON-RPC error."""
-
-    code: _Integer
-    message: str
-    data: Any = None
-
-
-class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Any message of either side; which one it is follows from the members that are there."""
-
-    jsonrpc: Literal["2.0"]
-    id: _Integer | str | UnsetType | None = UNSET
-    method: str | UnsetType = UNSET
-    params: msgspec.Raw = _ABSENT
-    result: msgspec.Raw = _ABSENT
-    error: ErrorObject | UnsetType = UNSET
-    seq: _Integer | UnsetType = UNSET
-
-
 _envelopes = msgspec.json.Decoder(Envelope)
-
-
-def quote(data: bytes | str, limit: int = 120) -> str:
-    """Return ``data`` as a short literal that is safe to print: control characters escaped, the middle left out."""
-    size = len(data)
-    if size > 4 * limit:
-        data = data[: 2 * limit] + data[-limit:]  # type: ignore[operator]
-    text = data.decode("utf-8", "backslashreplace") if isinstance(data, bytes) else data
-    if size > limit:
-        unit = "bytes" if isinstance(data, bytes) else "characters"
-        return f"{text[: limit * 2 // 3]!r} … {text[-(limit // 3) :]!r} ({size} {unit})"
-    return repr(text)
 
 
 class Connection:
@@ -220,13 +183,15 @@ class Connection:
                 str(line, "utf-8")
             envelope = _envelopes.decode(line)
         except UnicodeDecodeError as error:
-            self._broken(f"wrote a line that is not UTF-8 (byte {error.start}: {error.reason})", line)
+            self._broken(f"wrote a line that is not UTF-8 (byte {error.start}: {error.reason})", line, mends.NOT_UTF8)
         except RecursionError:
-            self._broken("wrote a message that is nested too deeply", line)
+            self._broken("wrote a message that is nested too deeply", line, mends.TOO_DEEP)
         except msgspec.ValidationError as error:
-            self._broken(f"wrote a line that is not a JSON-RPC message ({error})", line)
+            self._broken(f"wrote a line that is not a JSON-RPC message ({error})", line, mends.NOT_A_MESSAGE)
         except msgspec.DecodeError as error:
-            self._broken(f"wrote a line that is not JSON ({error})", line)
+            literal = any(word in line for word in (b"NaN", b"Infinity")) and line.lstrip().startswith(b"{")
+            mend = mends.NOT_A_LITERAL if literal else mends.NOT_JSON
+            self._broken(f"wrote a line that is not JSON ({error})", line, mend)
         else:
             self._take(envelope, line)
 
@@ -237,17 +202,18 @@ class Connection:
     def too_long(self, size: int, exact: bool, head: bytes) -> None:
         """A line over the limit ends the connection."""
         about = "" if exact else "at least "
-        self._broken(f"wrote a line of {about}{size} bytes, more than the {self._line_limit} allowed", head[:60])
+        sentence = f"wrote a line of {about}{size} bytes, more than the {self._line_limit} allowed"
+        self._broken(sentence, head[:60], mends.TOO_LONG)
 
     def unwritable(self, error: OSError | None, backlog: int) -> None:
         """The other side closed its input or does not read it."""
         if error is None:
-            self._broken(f"does not read its standard input: {backlog} bytes wait to be read", b"")
+            self._broken(f"does not read its standard input: {backlog} bytes wait to be read", b"", mends.NOT_READ)
         else:
             self._gone("closed its standard input", b"")
 
-    def _broken(self, what: str, line: bytes) -> None:
-        self.fail(ProtocolBroken(f"{self.name} {what}" + (f": {quote(line)}" if line else ""), MEND))
+    def _broken(self, what: str, line: bytes, mend: str) -> None:
+        self.fail(ProtocolBroken(f"{self.name} {what}" + (f": {quote(line)}" if line else ""), mend))
         if self._channel is not None:
             self._channel.close_read()
 
@@ -255,50 +221,55 @@ class Connection:
         if self._strict:
             seq = envelope.seq
             if seq is UNSET:
-                return self._broken("sent a message without seq", line)
+                return self._broken("sent a message without seq", line, mends.SEQ)
             if seq <= self._seen_seq:
-                return self._broken(f"sent a message with seq {seq} after seq {self._seen_seq}", line)
+                return self._broken(f"sent a message with seq {seq} after seq {self._seen_seq}", line, mends.SEQ)
             self._seen_seq = seq
         answers = (len(envelope.result) > 0) + (envelope.error is not UNSET)
         if envelope.method is not UNSET:
             if answers:
-                return self._broken("sent a message that is request and answer at once", line)
+                return self._broken("sent a message that is request and answer at once", line, mends.EITHER)
             if envelope.id is UNSET:
                 return self._take_note(envelope.method, envelope, line)
             if envelope.id is None:
-                return self._broken(f"sent a request {envelope.method} whose id is null", line)
+                return self._broken(f"sent a request {envelope.method} whose id is null", line, mends.ID)
             return self._take_request(envelope.id, envelope.method, envelope, line)
         if envelope.id is UNSET:
-            return self._broken("sent a message with neither id nor method", line)
+            return self._broken("sent a message with neither id nor method", line, mends.EITHER)
         if len(envelope.params):
-            return self._broken("sent an answer with params", line)
+            return self._broken("sent an answer with params", line, mends.EITHER)
         if answers != 1:
             both = "both result and error" if answers else "neither result nor error"
-            return self._broken(f"sent an answer with {both}", line)
+            return self._broken(f"sent an answer with {both}", line, mends.EITHER)
         return self._take_answer(envelope.id, envelope, line)
 
     def _take_answer(self, id_: int | str | None, envelope: Envelope, line: bytes) -> None:
         error = envelope.error
         if id_ is None and error is not UNSET:
-            return self._broken(f"could not read a message of the suite and reported error {error.code}", line)
+            sentence = f"could not read a message of the suite and reported error {error.code}"
+            return self._broken(sentence, line, mends.UNREADABLE)
         if not isinstance(id_, int) or not 0 < id_ <= self._last_id:
-            return self._broken(f"answered a request that was never made (id {quote(str(id_))})", line)
+            return self._broken(
+                f"answered a request that was never made (id {quote(str(id_))})", line, mends.ANSWER_ONCE
+            )
         if id_ in self._given_up:
             self._given_up.discard(id_)
             return None
         if id_ not in self._pending:
-            return self._broken(f"answered request {id_} twice", line)
+            return self._broken(f"answered request {id_} twice", line, mends.ANSWER_ONCE)
         message, future = self._pending[id_]
         if error is not UNSET:
             failure = self._failure(message, error)
             if failure is None:
-                return self._broken(f"answered {message.method} with error {UNSUPPORTED} without data.capability", line)
+                sentence = f"answered {message.method} with error {UNSUPPORTED} without data.capability"
+                return self._broken(sentence, line, mends.CAPABILITY)
             self._settle(id_, future, failure)
             return None
         try:
             result = codec.decode(envelope.result, type(message).Result)
         except (msgspec.DecodeError, RecursionError) as problem:
-            return self._broken(f"answered {message.method} in the wrong shape ({_reason(problem)})", line)
+            sentence = f"answered {message.method} in the wrong shape ({_reason(problem)})"
+            return self._broken(sentence, line, mends.SHAPE)
         self._settle(id_, future, result)
         return None
 
@@ -330,7 +301,8 @@ class Connection:
 
     def _take_request(self, id_: int | str, method: str, envelope: Envelope, line: bytes) -> None:
         if id_ in self._answering:
-            return self._broken(f"sent request {method} with id {quote(str(id_))}, which is still open", line)
+            sentence = f"sent request {method} with id {quote(str(id_))}, which is still open"
+            return self._broken(sentence, line, mends.ID)
         message = self._read(method, self._theirs, "request", envelope, line)
         if isinstance(message, ErrorObject):
             self._send_error(id_, message)
@@ -343,24 +315,25 @@ class Connection:
     ) -> Message | ErrorObject:
         kind = known.get(method)
         if kind is None:
-            self._refuse(f"sent a {what} with the unknown method {quote(method)}", line)
+            self._refuse(f"sent a {what} with the unknown method {quote(method)}", line, mends.METHOD)
             return ErrorObject(UNKNOWN_METHOD, f"unknown method {quote(method)}")
         try:
             return codec.decode(envelope.params if len(envelope.params) else b"{}", kind)
         except (msgspec.DecodeError, RecursionError) as problem:
-            self._refuse(f"sent {method} in the wrong shape ({_reason(problem)})", line)
+            self._refuse(f"sent {method} in the wrong shape ({_reason(problem)})", line, mends.SHAPE)
             return ErrorObject(INVALID_PARAMS, f"{method}: {_reason(problem)}")
 
-    def _refuse(self, what: str, line: bytes) -> None:
+    def _refuse(self, what: str, line: bytes, mend: str) -> None:
         if self._strict:
-            self._broken(what, line)
+            self._broken(what, line, mend)
 
     def _counted(self, line: bytes) -> bool:
         self._count += 1
         self._bytes += len(line)
         if self._strict and (self._count > MESSAGES_PER_STAGE or self._bytes > BYTES_PER_STAGE):
             taken = f"{self._count} messages of {self._bytes} bytes in one stage"
-            self._broken(f"flooded the suite with {taken} (at most {MESSAGES_PER_STAGE} and {BYTES_PER_STAGE})", line)
+            sentence = f"flooded the suite with {taken} (at most {MESSAGES_PER_STAGE} and {BYTES_PER_STAGE})"
+            self._broken(sentence, line, mends.FLOOD)
             return False
         return True
 

@@ -73,12 +73,14 @@ class Child:
 
     ``stdin`` and ``stdout`` are our ends, to be taken over by a connection; the error output is kept in ``errors``.
     ``on_exit`` is called once, on the running loop, as soon as the process has ended. It is not reaped before
-    :meth:`end`, so that its id, which names its group and session, cannot become another's.
+    :meth:`end`, so that its id, which names its group and session, cannot become another's; ``ended_by_itself`` says
+    after it that no signal was needed.
     Raises ``OSError`` when the program cannot be started.
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, on_exit: Callable[[], None]) -> None:
         self.errors = HeadAndTail()
+        self.ended_by_itself = False
         self._cookie = uuid.uuid4().hex
         self._on_exit = on_exit
         self._process = subprocess.Popen(
@@ -164,7 +166,7 @@ class Child:
         """
         if grace > 0:
             await self.exited(grace)
-        by_itself = self.status is not None
+        by_itself = self.ended_by_itself = self.status is not None
         if not by_itself:
             self.signal(signal.SIGTERM)
             await self.exited(patience)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import shutil
-import stat
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from conformance.drivers.driver import AdapterGone, HarnessError, Peer, ProtocolBroken
-from conformance.drivers.jsonrpc import Connection, quote
+from conformance.drivers.envelope import quote
+from conformance.drivers.jsonrpc import Connection
 from conformance.drivers.process import Child, Relative
 from conformance.drivers.protocol import (
     ADAPTER_ASKS,
@@ -24,9 +20,7 @@ from conformance.drivers.protocol import (
     Limits,
     Message,
 )
-
-PASSED_ON = ("PATH", "LANG", "LANGUAGE", "TZ", "TERM", "SYSTEMROOT")
-"""Variables an adapter gets from the suite's own environment, beside ``LC_*``; ``HOME`` and ``TMPDIR`` are its own."""
+from conformance.drivers.surroundings import Surroundings
 
 START_SECONDS = 30.0
 GRACE_SECONDS = 2.0
@@ -41,7 +35,8 @@ class StdioDriver:
 
     ``argv`` is the program and its arguments; no shell is involved. The process gets a folder of its own (``HOME``,
     ``TMPDIR``, and its working folder unless ``cwd`` names one), which is removed at the end, an environment of
-    :data:`PASSED_ON` and ``extra_names`` from the suite's plus ``env``, and a session of its own. ``left_behind`` are
+    :data:`~conformance.drivers.surroundings.PASSED_ON` and ``extra_names`` from the suite's plus ``env``, and a session
+    of its own. ``left_behind`` are
     the processes it had not ended when it ended itself; they have been ended. Nothing it says is run or used as a path.
     """
 
@@ -70,7 +65,7 @@ class StdioDriver:
         self._start_seconds = start_seconds
         self._grace_seconds = grace_seconds
         self._suite_version = suite_version
-        self._folder: Path | None = None
+        self._around: Surroundings | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
         self._used = False
@@ -83,6 +78,12 @@ class StdioDriver:
     def pid(self) -> int | None:
         """The process id while there is a process."""
         return self._child.pid if self._child is not None else None
+
+    @property
+    def ended(self) -> str | None:
+        """How the process ended once its input was closed, in words; ``None`` when it had to be ended, or runs."""
+        child = self._child
+        return child.describe() if child is not None and child.ended_by_itself else None
 
     @property
     def stderr(self) -> str:
@@ -140,7 +141,7 @@ class StdioDriver:
     async def close(self) -> None:
         """Close the input, wait a short grace, then TERM, then KILL; reap; remove the folder."""
         self._closing = True
-        connection, child, folder = self._connection, self._child, self._folder
+        connection, child = self._connection, self._child
         grace = self._grace_seconds
         if child is not None:
             child.family()  # known while it lives: afterwards nobody can tell whose child one was that hides
@@ -156,9 +157,8 @@ class StdioDriver:
             self.left_behind += await child.end(grace)
         if connection is not None:
             await connection.close()
-        if folder is not None:
-            self._folder = None
-            _remove(folder)
+        if self._around is not None:
+            self._around.remove()
 
     def _live(self) -> Connection:
         if self._connection is None:
@@ -166,15 +166,9 @@ class StdioDriver:
         return self._connection
 
     def _launch(self) -> Connection:
-        folder = self._folder = Path(tempfile.mkdtemp(prefix="bridge-conformance-")).resolve()
-        home, scratch, work = folder / "home", folder / "tmp", folder / "work"
-        for part in (home, scratch, work):
-            part.mkdir()
-        env = {name: value for name, value in os.environ.items() if name in PASSED_ON or name.startswith("LC_")}
-        env |= {name: os.environ[name] for name in self._extra_names if name in os.environ}
-        env |= {"HOME": str(home), "TMPDIR": str(scratch)} | self._env
+        around = self._around = Surroundings(self._extra_names, self._env)
         try:
-            self._child = child = Child(self.argv, env, self._cwd or work, self._exited)
+            self._child = child = Child(self.argv, around.env, self._cwd or around.work, self._exited)
         except (OSError, ValueError) as error:
             raise HarnessError(
                 f"{self.label} cannot be started: {quote(self.argv[0] if self.argv else '')}: {error}",
@@ -225,15 +219,3 @@ class StdioDriver:
         tail = "\n".join(text.splitlines()[-12:])[-2000:]
         safe = "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in tail)
         return "; its error output ends:\n    " + safe.replace("\n", "\n    ")
-
-
-def _remove(folder: Path) -> None:
-    def again(function: Callable[..., Any], path: str, _: Any) -> None:
-        # An adapter may have taken away its own rights on a folder it made.
-        with contextlib.suppress(OSError):
-            Path(path).parent.chmod(stat.S_IRWXU)
-            if not Path(path).is_symlink():
-                Path(path).chmod(stat.S_IRWXU)
-            function(path)
-
-    shutil.rmtree(folder, onerror=again)
