@@ -124,6 +124,10 @@ class Worker:
             self.config.hook.pytest_deselected(items=dropped)
             items[:] = kept
 
+    def runs(self, item: pytest.Item) -> bool:
+        """Whether this is a test of the suite."""
+        return item.stash.get(RUN, None) is not None
+
     # --- running them -------------------------------------------------------------------------------------------------
 
     def open_stage(self, item: pytest.Item, bridge: Bridge) -> Stage:
@@ -200,6 +204,8 @@ class Worker:
             return
         try:
             stage.close()
+            if isinstance(run.driver, ReplayDriver):
+                run.driver.finish()
         except HarnessError:
             self.pool.discard(run.bridge)
             if error is None:
