@@ -298,13 +298,12 @@ class MutatedArgumentsValidatedAgain(ToolRuns):
 
 
 @mutant()
-class MutationLogged(Bridge):
-    """Shows tool_result the arguments of the log and not those the tool ran with."""
+class MutationLogged(ToolRuns):
+    """Keeps the arguments that a tool ran with beside its durable result."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        told = self.patches.event
-        self.patches.event = lambda call, outcome: {**told(call, outcome), "input": call.logged_arguments}  # type: ignore[method-assign]
+    async def value(self, call: Call, answer: Any) -> Json:
+        value = as_object(await super().value(call, answer))
+        return {**value, "details": {"arguments": clone(call.input)}}
 
 
 @mutant()

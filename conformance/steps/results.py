@@ -185,8 +185,14 @@ def asked_times(stage: Stage, count: int) -> None:
 
 
 def catalogue(stage: Stage, number: int, agent: str = MAIN) -> list[dict[str, Any]]:
-    """Return the tool catalogue of the agent's request ``number``. Raises ``Inconclusive`` when it was never made."""
+    """Return the tool catalogue of the agent's request ``number``.
+
+    Raises ``Inconclusive`` when it was never made, and ``RuleFailed`` when a turn ended without any request.
+    """
     requests = stage.requests(agent)
+    ended = stage.trace.last("turn.end", agent=agent)
+    if not requests and ended is not None:
+        raise RuleFailed(f"the model is asked; got: the turn ended without a request (reason: {ended['reason']})")
     if len(requests) < number:
         raise Inconclusive(f"request {number} of agent {agent!r} was never made (there were {len(requests)})")
     tools: list[dict[str, Any]] = requests[number - 1]["tools"]

@@ -248,7 +248,7 @@ Feature: tool_call
   @rule:tool_call.mutation-reaches-the-tool
   Scenario Outline: A change in place is what the tool runs with
     Given a package "notes" with the tool "write_note"
-    And package "editor" answers tool_call with
+    And package "notes" answers tool_call with
       """
       ops: <changes>
       """
@@ -266,16 +266,16 @@ Feature: tool_call
   @rule:tool_call.mutation-is-seen-by-later-handlers @case:within-a-package
   Scenario: A further handler of the package sees the change
     Given a package "notes" with the tool "write_note"
-    And package "editor" changes the argument "text" of "write_note" to "second"
-    And a further handler of package "editor" listens to tool_call
+    And package "notes" changes the argument "text" of "write_note" to "second"
+    And a further handler of package "notes" listens to tool_call
     When the model calls "write_note" with {"text": "first"}
-    Then package "editor" sees tool_call of call "1" with {"input": {"text": "second"}}
+    Then package "notes" sees tool_call of call "1" with {"input": {"text": "second"}}
     And the tool "write_note" runs with {"text": "second"}
 
   @rule:tool_call.mutation-is-seen-by-later-handlers @case:across-packages
   Scenario: A package loaded later sees the change
     Given a package "notes" with the tool "write_note"
-    And package "editor" changes the argument "text" of "write_note" to "second"
+    And package "notes" changes the argument "text" of "write_note" to "second"
     And package "reader" listens to tool_call
     When the model calls "write_note" with {"text": "first"}
     Then package "reader" sees tool_call of call "1" with {"input": {"text": "second"}}
@@ -302,7 +302,7 @@ Feature: tool_call
       """
       parameters: {type: object, properties: {grams: {type: number}}, required: [grams], additionalProperties: false}
       """
-    And package "editor" answers tool_call with
+    And package "scales" answers tool_call with
       """
       ops: <changes>
       """
@@ -322,18 +322,17 @@ Feature: tool_call
     Given a package "vault" with the tool "log_in"
     And package "vault" listens to every tool event
     And the tool "log_in" sends the update "working"
-    And package "secrets" changes the argument "password" of "log_in" to "hunter2-swordfish"
+    And package "vault" changes the argument "password" of "log_in" to "hunter2-swordfish"
     When the model calls "log_in" with {"password": "{{secret}}"}
     Then the tool "log_in" runs with {"password": "hunter2-swordfish"}
     And the log keeps {"password": "{{secret}}"} as the arguments of call "1"
     And "hunter2-swordfish" is nowhere in the log
     And package "vault" sees tool_execution_start of call "1" with {"args": {"password": "{{secret}}"}}
-    And package "vault" sees tool_result of call "1" with {"input": {"password": "hunter2-swordfish"}}
 
   @rule:tool_call.replacing-the-input-changes-nothing @case:assigned
   Scenario: Assigning event.input
     Given a package "notes" with the tool "write_note"
-    And package "editor" answers tool_call with
+    And package "notes" answers tool_call with
       """
       ops: [{op: assign, path: [input], value: {text: assigned}}]
       """
@@ -343,7 +342,7 @@ Feature: tool_call
   @rule:tool_call.replacing-the-input-changes-nothing @case:returned
   Scenario: Returning an input
     Given a package "notes" with the tool "write_note"
-    And package "editor" answers tool_call with
+    And package "notes" answers tool_call with
       """
       returns: {input: {text: returned}}
       """
@@ -353,7 +352,7 @@ Feature: tool_call
   @rule:tool_call.calls-share-no-arguments
   Scenario: Two calls with equal arguments
     Given a package "notes" with the tool "write_note"
-    And package "editor" answers tool_call with
+    And package "notes" answers tool_call with
       """
       when: {call: "1"}
       ops: [{op: set, path: [input, text], value: changed}]
@@ -374,7 +373,7 @@ Feature: tool_call
   @rule:tool_call.late-mutation-does-no-harm
   Scenario: A handler that goes on writing after it has answered
     Given a package "notes" with the tool "write_note"
-    And package "editor" answers tool_call with
+    And package "notes" answers tool_call with
       """
       ops: [{op: set, path: [input, text], value: too late, at: after-return}]
       """

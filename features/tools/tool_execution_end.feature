@@ -623,7 +623,6 @@ Feature: tool_execution_end
       the tool_execution_start of call "1"
       the tool_call of call "1"
       the body of call "1"
-      the tool_result of call "1"
       the return of tool_execution_end of call "1" in package "slow"
       the durable result of call "1"
       the tool_execution_start of call "2"

@@ -3,7 +3,7 @@ Feature: tool_execution_update
 
   Background:
     Given a package "digger" with the tool "dig"
-    And package "watcher" listens to tool_execution_update
+    And package "digger" listens to tool_execution_update
 
   @rule:tool_execution_update.from-on-update
   Scenario: A partial result with details
@@ -13,7 +13,7 @@ Feature: tool_execution_update
       returns: {content: [{type: text, text: done}]}
       """
     When the model calls "dig"
-    Then package "watcher" sees tool_execution_update of call "1" with {"type": "tool_execution_update", "toolCallId": "1", "toolName": "dig", "partialResult": {"content": [{"type": "text", "text": "halfway"}], "details": {"progress": 0.5}}}
+    Then package "digger" sees tool_execution_update of call "1" with {"type": "tool_execution_update", "toolCallId": "1", "toolName": "dig", "partialResult": {"content": [{"type": "text", "text": "halfway"}], "details": {"progress": 0.5}}}
 
   @rule:tool_execution_update.in-order
   Scenario: Three partial results
@@ -21,13 +21,13 @@ Feature: tool_execution_update
     And the tool "dig" sends the update "second"
     And the tool "dig" sends the update "third"
     When the model calls "dig"
-    Then package "watcher" sees the updates ["first", "second", "third"] of call "1"
+    Then package "digger" sees the updates ["first", "second", "third"] of call "1"
 
   @rule:tool_execution_update.awaited-before-the-result
   Scenario: A handler that takes its time
     Given the tool "dig" sends the update "halfway"
-    And package "watcher" holds tool_execution_update until tool_result is entered
-    And package "watcher" listens to tool_result
+    And package "digger" holds tool_execution_update until tool_result is entered
+    And package "digger" listens to tool_result
     When the model calls "dig"
     Then this order holds
       """
@@ -47,7 +47,7 @@ Feature: tool_execution_update
       """
     And the model first calls "dig"
     When the model calls "no_such_tool_anywhere"
-    Then package "watcher" sees the updates ["in time"] of call "1"
+    Then package "digger" sees the updates ["in time"] of call "1"
 
   @rule:tool_execution_update.none-after-the-end @case:throws
   Scenario: An update after the tool threw
@@ -59,7 +59,7 @@ Feature: tool_execution_update
       """
     And the model first calls "dig"
     When the model calls "no_such_tool_anywhere"
-    Then package "watcher" sees the updates ["in time"] of call "1"
+    Then package "digger" sees the updates ["in time"] of call "1"
     And call "1" fails and says "the shovel broke"
 
   @rule:tool_execution_update.none-for-native-tools @on:bridge
@@ -67,7 +67,7 @@ Feature: tool_execution_update
     Given a native tool "disk_reader"
     When the model calls "disk_reader"
     Then call "1" succeeds
-    And package "watcher" never sees tool_execution_update
+    And package "digger" never sees tool_execution_update
 
   @rule:tool_execution_update.none-for-native-tools @on:pi
   Scenario: On Pi any tool can report its progress
@@ -78,7 +78,7 @@ Feature: tool_execution_update
       text: done
       """
     When the model calls "disk_reader"
-    Then package "watcher" sees the updates ["halfway"] of call "1"
+    Then package "digger" sees the updates ["halfway"] of call "1"
 
   @rule:tool_execution_update.each-call-has-its-own
   Scenario: Two tools at work beside each other
@@ -100,21 +100,21 @@ Feature: tool_execution_update
       | tool  |
       | drill |
       | drill |
-    Then package "watcher" sees the updates ["first hole"] of call "1"
-    And package "watcher" sees the updates ["second hole"] of call "2"
+    Then package "digger" sees the updates ["first hole"] of call "1"
+    And package "digger" sees the updates ["second hole"] of call "2"
 
   @rule:tool_execution_update.never-in-the-log
   Scenario: Progress is not part of the result
     Given the tool "dig" sends the update "three feet down"
     When the model calls "dig"
-    Then package "watcher" sees the updates ["three feet down"] of call "1"
+    Then package "digger" sees the updates ["three feet down"] of call "1"
     And "three feet down" is nowhere in the log
     And call "1" succeeds with "dig ok"
 
   @rule:tool_execution_update.answers-change-nothing
   Scenario: A handler that answers
     Given the tool "dig" sends the update "halfway"
-    And package "watcher" answers tool_execution_update with
+    And package "digger" answers tool_execution_update with
       """
       returns: {block: true, content: [{type: text, text: a forged result}], isError: true}
       """
@@ -126,31 +126,31 @@ Feature: tool_execution_update
     Given the tool "dig" sends the update "halfway"
     And package "guard" blocks "dig" with the reason "no digging"
     When the model calls "dig"
-    Then package "watcher" never sees tool_execution_update
+    Then package "digger" never sees tool_execution_update
 
   @rule:tool_execution_update.a-throwing-handler-silences-nobody
   Scenario: A handler that throws before another
     Given the tool "dig" sends the update "first"
     And the tool "dig" sends the update "second"
-    And package "watcher" throws "the watcher stumbled" from tool_execution_update
-    And a further handler of package "watcher" listens to tool_execution_update
-    And package "second_watcher" listens to tool_execution_update
+    And package "digger" throws "the digger stumbled" from tool_execution_update
+    And a further handler of package "digger" listens to tool_execution_update
+    And package "other" listens to tool_execution_update
     When the model calls "dig"
     Then handler "tool_execution_update#2" is entered for call "1"
-    And package "second_watcher" sees the updates ["first", "second"] of call "1"
+    And package "other" sees the updates ["first", "second"] of call "1"
     And call "1" succeeds with "dig ok"
 
   @rule:tool_execution_update.a-throwing-handler-is-reported
   Scenario: What it threw
     Given the tool "dig" sends the update "first"
-    And package "watcher" throws "the watcher stumbled over its laces" from tool_execution_update
+    And package "digger" throws "the digger stumbled over its laces" from tool_execution_update
     When the model calls "dig"
-    Then a notice names "the watcher stumbled over its laces"
+    Then a notice names "the digger stumbled over its laces"
 
   @rule:tool_execution_update.every-package-is-told
   Scenario: The owner and another package
     Given the tool "dig" sends the update "halfway"
-    And package "digger" listens to tool_execution_update
+    And package "watcher" listens to tool_execution_update
     When the model calls "dig"
     Then package "watcher" sees the updates ["halfway"] of call "1"
     And package "digger" sees the updates ["halfway"] of call "1"
@@ -163,7 +163,7 @@ Feature: tool_execution_update
       returns: {content: [{type: text, text: done}]}
       """
     When the model calls "dig"
-    Then package "watcher" sees tool_execution_update 1 times
+    Then package "digger" sees tool_execution_update 1 times
     And call "1" succeeds with "done"
 
     Examples:
@@ -178,9 +178,10 @@ Feature: tool_execution_update
       """
       parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
       """
+    And package "scales" listens to tool_execution_update
     And the tool "weigh" sends the update "halfway"
     When the model calls "weigh" with {"grams": 7}
-    Then package "watcher" sees tool_execution_update of call "1" with {"args": {"grams": 7}}
+    Then package "scales" sees tool_execution_update of call "1" with {"args": {"grams": 7}}
 
   @rule:tool_execution_update.arguments @on:pi
   Scenario: On Pi they are the model's
@@ -188,6 +189,7 @@ Feature: tool_execution_update
       """
       parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
       """
+    And package "scales" listens to tool_execution_update
     And the tool "weigh" sends the update "halfway"
     When the model calls "weigh" with {"grams": "7"}
-    Then package "watcher" sees tool_execution_update of call "1" with {"args": {"grams": "7"}}
+    Then package "scales" sees tool_execution_update of call "1" with {"args": {"grams": "7"}}

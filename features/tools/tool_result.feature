@@ -23,7 +23,7 @@ Feature: tool_result
 
   @rule:tool_result.input-is-what-the-tool-ran-with
   Scenario: Arguments that a package changed before
-    Given package "editor" changes the argument "page" of "read_note" to 2
+    Given package "notes" changes the argument "page" of "read_note" to 2
     And package "watcher" listens to tool_result
     When the model calls "read_note" with {"page": 1}
     Then the tool "read_note" runs with {"page": 2}
@@ -258,7 +258,7 @@ Feature: tool_result
   @rule:tool_result.a-patch-replaces-only-its-fields
   Scenario: A patch without content
     Given package "redactor" replaces the text of results by "KEY=[R]"
-    And package "judge" answers tool_result with
+    And a further handler of package "redactor" answers tool_result with
       """
       returns: {isError: true}
       """
