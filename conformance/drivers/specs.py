@@ -81,9 +81,12 @@ def parse(value: str, folder: Path | None = None) -> BridgeSpec:
     if colon and kind == "mutant":
         return _mutant(label or _safe(text), text, rest)
     if colon and kind == "replay":
-        return BridgeSpec(label or _safe(text), text, "replay", name=rest)
+        if not rest:
+            raise SpecError(f"--bridge={text} names no folder", "write replay:DIR, the folder of --bridge-record=DIR")
+        return BridgeSpec(label or _safe(text), text, "replay", name=rest, cwd=((folder or Path()) / rest).resolve())
     path = (folder or Path()) / text
-    if path.suffix in (".yaml", ".yml", ".json") or "/" in text:
+    name = text.partition("?")[0]  # an option may hold a path; a manifest has none
+    if Path(name).suffix in (".yaml", ".yml", ".json") or "/" in name:
         return _manifest(label, text, path)
     return _named(label or _safe(text), text)
 
