@@ -12,15 +12,29 @@ import msgspec
 from conformance.deadlines import Watch
 from conformance.drivers.driver import HarnessError
 from conformance.drivers.protocol import (
+    AgentCancel,
+    AgentDispose,
+    AgentFollowUp,
+    AgentPrompt,
+    AgentSteer,
+    HostCall,
+    HostDispose,
     HostHandle,
+    HostListen,
     Message,
     ModelAnswer,
     ModelRespond,
     NativeAnswer,
     NativeExecute,
+    NativeRegister,
+    NativeUnregister,
     Outcome,
     PackageExecute,
     PackageHandle,
+    PackageLoad,
+    PackageReload,
+    PackageUnload,
+    PolicySet,
     ProcessAnswer,
     ProcessSpawn,
     Record,
@@ -37,6 +51,24 @@ Perform = Callable[[AnyAct, str, Message], Awaitable[Outcome | None]]
 
 Answers the outcome of an act that has one to hand on.
 """
+
+OPERATORS: dict[type[Message], str] = {
+    AgentPrompt: "prompt",
+    AgentSteer: "steer",
+    AgentFollowUp: "follow_up",
+    AgentCancel: "cancel",
+    AgentDispose: "dispose",
+    PackageLoad: "load",
+    PackageReload: "reload",
+    PackageUnload: "unload",
+    NativeRegister: "native",
+    NativeUnregister: "drop-native",
+    PolicySet: "policy",
+    HostListen: "listen",
+    HostCall: "host",
+    HostDispose: "host",
+}
+"""What the operator does that changes what comes after, by the message that does it."""
 
 
 class StagePeer:
@@ -55,6 +87,7 @@ class StagePeer:
         self._perform = perform
         self._opened = time.monotonic()
         self._counts: dict[int, int] = {}
+        self._latest = 0
         self._changed = asyncio.Event()
         self.trace.watchers.append(lambda _: self._changed.set())
         self.scripted_processes: list[ProcessAnswer] = []
@@ -94,6 +127,18 @@ class StagePeer:
         if isinstance(message, TraceNote):
             self._write(seq, message.kind, message.agent, message.call_id, message.data)
 
+    def tell(self, message: Message) -> None:
+        """Keep what the operator is about to do, as an event after the last that is known."""
+        act = OPERATORS.get(type(message))
+        if act is not None:
+            agent = getattr(message, "agent", None)
+            self._write(self._latest, "operator", agent, None, {"act": act})
+
+    def closed(self, children: list[int] | None) -> None:
+        """Keep that the stage was closed, and which children of the provider outlived it; ``None``: it had none."""
+        if children is not None:
+            self._write(self._latest, "operator", None, None, {"act": "close", "children": children})
+
     async def until(self, satisfied: Callable[[Trace], bool], window: float) -> bool:
         """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
         while not satisfied(self.trace):
@@ -105,6 +150,7 @@ class StagePeer:
         return True
 
     def _write(self, seq: int, kind: TraceKind, agent: str | None, call_id: str | None, data: dict[str, Any]) -> None:
+        self._latest = max(self._latest, seq)
         self.trace.add(Event(seq, round(time.monotonic() - self._opened, 6), kind, agent, call_id, data))
 
     async def _at(self, when: str, call: str | None, invocation: str, message: Message) -> None:
@@ -155,7 +201,9 @@ class StagePeer:
             call=call_id,
             agent=message.agent,
         )
-        return await self._conduct(behaviour, message.invocation, message) if behaviour else Reply()
+        reply = await self._conduct(behaviour, message.invocation, message) if behaviour else Reply()
+        data["reply"] = msgspec.to_builtins(reply)
+        return reply
 
     async def _execute(self, message: PackageExecute, seq: int) -> Reply:
         data = {
@@ -180,9 +228,10 @@ class StagePeer:
             call=call_id,
             agent=message.agent,
         )
-        if not behaviour:
-            return Reply(returns=text_result(f"{message.tool} ok"))
-        return await self._conduct(behaviour, message.invocation, message)
+        usual = Reply(returns=text_result(f"{message.tool} ok"))
+        reply = await self._conduct(behaviour, message.invocation, message) if behaviour else usual
+        data["reply"] = msgspec.to_builtins(reply)
+        return reply
 
     async def _native(self, message: NativeExecute, seq: int) -> NativeAnswer:
         data = {
@@ -201,11 +250,11 @@ class StagePeer:
             call=message.call_id,
             agent=message.agent,
         )
-        if behaviour is None:
-            return NativeAnswer(text=f"{message.tool} ok")
-        for act in behaviour.acts:
+        for act in behaviour.acts if behaviour is not None else ():
             await self._act(act, message.invocation, message)
-        return behaviour.answer
+        answer = behaviour.answer if behaviour is not None else NativeAnswer(text=f"{message.tool} ok")
+        data["reply"] = msgspec.to_builtins(answer)
+        return answer
 
     async def _conduct(self, behaviour: Behaviour, invocation: str, message: Message) -> Reply:
         for act in behaviour.acts:

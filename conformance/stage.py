@@ -180,9 +180,15 @@ class Stage:
             self._open = False
             try:
                 self.ask(StageClose())
+                self.peer.closed(self._outlived())
             finally:
                 self.driver.bind(None)
                 self.leave()
+
+    def _outlived(self) -> list[int] | None:
+        """Return the provider's children that still run though the stage is closed; ``None`` where it had none."""
+        started = {event["pid"] for event in self.trace.of("spawn", via="provider") if event["pid"]}
+        return sorted(pid for pid in started & self.children() if _runs(pid)) if started else None
 
     def leave(self) -> None:
         """Stop watching the connection, which a stage that broke is not closed over. Idempotent."""
@@ -252,11 +258,11 @@ class Stage:
             scope = None if act.scope is None else self._handles.get(act.scope, act.scope)
             args = [self._handles.get(arg, arg) if isinstance(arg, str) else arg for arg in act.args]
             message = msgspec.convert({"target": target, "call": call, "args": args, "scope": scope}, HostCall)
-        outcome: Outcome = await self.driver.request(message)
+        outcome: Outcome = await self._request(message)
         if act.name is not None and isinstance(outcome.returned, dict):
             self._handles[act.name] = outcome.returned.get("id", act.name)
             for listen in self._listeners_in(act.name):
-                await self.driver.request(listen)
+                await self._request(listen)
         self.outcomes.append((act.call, outcome))
         return outcome
 
@@ -271,7 +277,11 @@ class Stage:
     def ask(self, message: Message) -> Any:
         """Ask the implementation something and wait for the answer."""
         self._awaited = f"the answer to {message.method}"
-        return self.do(self.driver.request(message))
+        return self.do(self._request(message))
+
+    async def _request(self, message: Message) -> Any:
+        self.peer.tell(message)
+        return await self.driver.request(message)
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Run ``work`` on the worker's loop; end at once when the connection breaks or the suite's answer failed.
@@ -336,7 +346,7 @@ class Stage:
         raise RuleFailed(sentence) if self.deadlines.decides else Inconclusive(sentence)
 
     async def _perform(self, act: AnyAct, invocation: str, message: Message) -> Outcome | None:
-        request = self.driver.request
+        request = self._request
         agent = getattr(message, "agent", None) or MAIN
         if isinstance(act, CallPi):
             place = (
@@ -391,6 +401,14 @@ class Stage:
     def returned(self, call: str) -> list[Outcome]:
         """Return the outcomes of every ``pi.<call>`` made in this scenario, in order."""
         return [outcome for name, outcome in self.outcomes if name == call]
+
+
+def _runs(pid: int) -> bool:
+    """Say whether a process is there and has not ended; one that has and that nobody asked about is listed, too."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def text_json(value: Any) -> str:

@@ -641,6 +641,7 @@ TraceKind = Literal[
     "agent.created",
     "agent.disposed",
     "host.event",
+    "operator",
     "crash",
 ]
 """Every kind of trace event; `docs/writing-a-driver.md` says what ``data`` holds for each."""
@@ -648,8 +649,9 @@ TraceKind = Literal[
 ADAPTER_KINDS: frozenset[str] = frozenset(TraceKind.__args__) - {  # type: ignore[attr-defined]
     "model.request",
     "model.answer",
+    "operator",
 }
-"""Kinds an implementation may send. The two others the suite writes from the exchange itself."""
+"""Kinds an implementation may send. The others the suite writes from the exchange itself."""
 
 
 class TraceNote(Message, frozen=True):

@@ -68,7 +68,7 @@ class Connection:
     @property
     def context(self) -> Context:
         """What an invariant may know besides the trace."""
-        return Context(self.hello.role, self.mount, frozenset(self.hello.capabilities))
+        return Context(self.hello.role, self.mount, frozenset(self.hello.capabilities), settled=True)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class ProgramStage(Stage):
         try:
             self.do(self._play(program))
         except HarnessError:
-            raise  # Nothing can be closed over a connection that broke.
+            self.leave()  # Nothing can be closed over a connection that broke.
+            raise
         except BaseException:
             self.close()
             raise
@@ -136,7 +137,7 @@ class ProgramStage(Stage):
 
     async def _send(self, message: Message) -> Any:
         self._awaited = f"the answer to {message.method}"
-        return await self.driver.request(message)
+        return await self._request(message)
 
     async def _note(self, what: str, message: Message) -> None:
         self.outcomes.append((what, await self._send(message)))
@@ -286,9 +287,12 @@ class ProgramStage(Stage):
     async def _perform(self, act: AnyAct, invocation: str, message: Message) -> Outcome | None:
         """Carry out an act; one that has no object here, or no counterpart in the implementation, is left out."""
         agent = getattr(message, "agent", None) or MAIN
-        if isinstance(act, CallPi) and (act.outside or act.package or not invocation):
+        if isinstance(act, CallPi):
             package = act.package or getattr(message, "package", None)
-            if package is None or not self._serves(package, agent):
+            if package is None:
+                self._skip(f"act {act.call}", "nobody's code is running that could call it")
+                return None
+            if (act.outside or act.package) and not self._serves(package, agent):
                 return None
         if isinstance(act, Unload) and act.package not in self._loaded:
             return None

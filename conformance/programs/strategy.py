@@ -134,11 +134,21 @@ class _Maker:
             return _of(*(name for name, weight, need in rows if need in ("", *capabilities) for _ in range(weight)))
 
         self.capabilities = capabilities
-        self.operation = weighed(
-            ("native", 6, "native-tools"),
-            ("prompt", 8, ""),
+        self.first = weighed(
+            ("native", 7, "native-tools"),
             ("package", 5, ""),
-            ("pi", 8, ""),
+            ("prompt", 5, ""),
+            ("pi", 5, ""),
+            ("policy", 4, "host-policy"),
+            ("agent", 2, "multiple-agents"),
+            ("services", 2, "attachments-optional"),
+        )
+        """Operations before the stage has opened; :attr:`later` after that."""
+        self.later = weighed(
+            ("native", 3, "late-natives"),
+            ("package", 3, "late-load"),
+            ("prompt", 9, ""),
+            ("pi", 9, ""),
             ("policy", 4, "host-policy"),
             ("agent", 2, "multiple-agents"),
             ("unload", 1, "unload"),
@@ -147,7 +157,6 @@ class _Maker:
             ("drop-agent", 1, "agent-dispose"),
             ("say", 1, "steer"),
             ("cancel", 1, "cancel"),
-            ("services", 1, "attachments-optional"),
         )
         self.act = weighed(
             ("setActiveTools", 4, ""),
@@ -181,13 +190,16 @@ class _Program:
         self.calls = 0
         self.packages = 0
         self.has_other = False
+        self.opened = False
 
     def make(self) -> list[AnyOperation]:
         """Draw a package, some operations, and a prompt if there was none since the last change."""
         draw = self.draw
         operations: list[AnyOperation] = [self.package()]
         while len(operations) < MOST - 1 and draw(_GOES_ON):
-            operations.append(getattr(self, draw(self.maker.operation).replace("-", "_"))())
+            kind = draw(self.maker.later if self.opened else self.maker.first)
+            self.opened = self.opened or kind in ("prompt", "pi")
+            operations.append(getattr(self, kind.replace("-", "_"))())
         if not isinstance(operations[-1], Prompt):
             operations.append(self.prompt())
         return operations
@@ -219,7 +231,7 @@ class _Program:
     def native(self) -> AddNative:
         draw = self.draw
         name = draw(_NATIVE)
-        does = [NativeBehaviour(acts=self.acts(), answer=draw(_NATIVE_BODY))] if draw(_BOOL) else []
+        does = [NativeBehaviour(acts=self.acts(self.some()), answer=draw(_NATIVE_BODY))] if draw(_BOOL) else []
         parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
         return AddNative(
             native=NativeSpec(name=name, description=f"the native tool {name}", parallel=parallel), does=does
@@ -335,16 +347,16 @@ class _Program:
         match = {"match": Match(tool=draw(_TOOL))} if kind > 13 else {}
         return Handler(event=event, does=[Behaviour(acts=self.acts(), reply=reply, **match)])
 
-    def acts(self) -> list[AnyAct]:
+    def acts(self, package: str | None = None) -> list[AnyAct]:
         """Draw what is done meanwhile: mostly nothing, at most two things."""
         if self.draw(_MORE) < 3:
             return []
-        return [self.act(), self.act()] if self.seldom() else [self.act()]
+        return [self.act(package), self.act(package)] if self.seldom() else [self.act(package)]
 
     def timed(self) -> Timed:
         draw = self.draw
         when = draw(_WHEN)
-        act = self.act(self.some())
+        act = self.act(self.some() if when == "request" or draw(_BOOL) else None)
         if when == "request":
             return Timed(when=when, acts=[act], nth=2 if draw(_BOOL) else 1)
         return Timed(when=when, acts=[act], nth=draw(_of(1, 1, 2, 3)))

@@ -1,0 +1,38 @@
+"""Predicates over a whole trace that hold in every run, whatever the run was about.
+
+Each has three answers: it holds, it is broken, or it cannot tell, because the trace lacks what it looks at or the path
+has no rule. Per-call predicates are keyed by agent, call id and occurrence: equal ids are legal.
+"""
+
+from __future__ import annotations
+
+from conformance.invariants import _batches as _batches
+from conformance.invariants import _calls as _calls
+from conformance.invariants import _gates as _gates
+from conformance.invariants import _reports as _reports
+from conformance.invariants import _tools as _tools
+from conformance.invariants._judging import INVARIANTS as INVARIANTS
+from conformance.invariants._judging import Broken as Broken
+from conformance.invariants._judging import Context as Context
+from conformance.invariants._judging import Holding as Holding
+from conformance.invariants._judging import Invariant as Invariant
+from conformance.invariants._story import Story as Story
+from conformance.trace import Trace
+
+
+def judge(trace: Trace, context: Context) -> list[Broken]:
+    """Return what this trace breaks of the invariants that hold for the context's role."""
+    story = Story(trace)
+    return [
+        Broken(known.name, known.rules, sentence)
+        for known in INVARIANTS.values()
+        if context.role in known.roles
+        for sentence in known.judge(story, context)
+        if sentence is not None
+    ]
+
+
+def examine(trace: Trace, context: Context) -> dict[str, Holding]:
+    """Return what this trace says of every invariant."""
+    story = Story(trace)
+    return {name: known.examine(story, context)[0] for name, known in INVARIANTS.items()}

@@ -1,0 +1,130 @@
+"""Invariants of a message's calls together: their results, their order, and whether the loop goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.compare import same, show
+from conformance.invariants._gates import blocking
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._story import Batch, Call, Story
+
+
+@invariant("tool_result.durable-results-in-model-order")
+def results_in_model_order(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        logged = [(call, call.result) for call in batch.calls]
+        wanted = [(call, story.number(result)) for call, result in logged if result is not None]
+        if len(wanted) < 2 or not all(call.clear for call, _ in wanted):
+            continue
+        order = sorted(wanted, key=lambda pair: pair[1])
+        ids = ", ".join(call.id for call, _ in order)
+        wrong = order != wanted
+        yield f"request {batch.request['request']} of {batch.agent}: results in the order {ids}" if wrong else None
+
+
+@invariant("tool_result.one-durable-result-a-call")
+def one_durable_result_a_call(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        if batch.finish not in (None, "calls"):
+            continue
+        for call in batch.calls:
+            if not call.clear:
+                continue
+            found = len(call.of("log.result"))
+            over = not batch.cut and (batch.after is not None or batch.end is not None)
+            if found > 1:
+                yield f"{call.label} has {found} durable results"
+            elif found == 1:
+                yield None
+            elif over and not concluded(story, batch):
+                yield f"{call.label} has no durable result, and the loop went on"
+
+
+@invariant("tool_result.the-model-reads-the-durable-result")
+def the_model_reads_the_durable_result(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        if batch.after is None or batch.cut:
+            continue
+        shown = [message for message in batch.after["messages"] if message.get("role") == "tool"]
+        for call in batch.calls:
+            result = call.result
+            mine = [message for message in shown if message.get("callId") == call.id]
+            if not call.clear or result is None or len(mine) > 1 or call.occurrence > 1:
+                continue
+            if not mine:
+                yield f"{call.label}: the next request does not show its result"
+                continue
+            # Content that is empty is left out of the request as it travels.
+            read = mine[0].get("content", [])
+            wrong = not same(read, result["content"])
+            yield (
+                f"{call.label}: the model reads {show(read)}, the log has {show(result['content'])}" if wrong else None
+            )
+
+
+def concluded(story: Story, batch: Batch) -> bool:
+    """Whether a native tool of the batch may have ended the turn by itself."""
+    return any(story.reply(body).get("conclude") for call in batch.calls for body in call.of("native.enter"))
+
+
+@invariant("tool_call.the-loop-stops-only-when-every-call-asked")
+def the_loop_stops_when_every_call_asked(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        if batch.finish not in (None, "calls") or batch.cut or batch.end is None:
+            continue
+        if story.listened or concluded(story, batch) or any(call.result is None for call in batch.calls):
+            continue
+        again = batch.after is not None and story.number(batch.after) < batch.end
+        asked = [_asked(story, call) for call in batch.calls]
+        name = f"the batch of request {batch.request['request']} of {batch.agent}"
+        if False in asked:
+            which = batch.calls[asked.index(False)].label
+            yield None if again else f"{name}: the loop stopped, though {which} did not ask to"
+        elif None not in asked and not batch.spoken:
+            yield f"{name}: every call asked to stop, and the model was asked again" if again else None
+
+
+def _asked(story: Story, call: Call) -> bool | None:
+    """Whether a finalized call asked to stop; ``None`` where the trace or the rules do not decide."""
+    if not call.clear:
+        return None
+    gates, bodies = call.handled("tool_call"), call.of("tool.enter")
+    wishes = [story.reply(gate).get("returns") for gate in gates]
+    if any(isinstance(wish, dict) and wish.get("block") and wish.get("terminate") for wish in wishes):
+        gate = blocking(story, call)
+        return True if gate is not None and _plain_block(story, call, wishes) else None
+    if not bodies:
+        return False
+    reply = story.reply(bodies[0])
+    result = reply.get("returns")
+    if story.threw(bodies[0]) or "throws" in reply or not isinstance(result, dict):
+        return False
+    if result.get("terminate") is not True:
+        return False
+    return True if _plain_result(story, call, result) else None
+
+
+def _plain_block(story: Story, call: Call, wishes: list[Any]) -> bool:
+    """Whether the one that blocks asks to stop with true, nobody else disturbs it, and the name is a tool's."""
+    listed = {row["name"] for row in call.batch.request["tools"]}
+    return (
+        wishes[-1].get("block") is True
+        and wishes[-1].get("terminate") is True
+        and not any(story.threw(gate) or story.reply(gate).get("ops") for gate in call.handled("tool_call"))
+        and not call.of("policy")
+        and not call.bodies
+        and call.name in listed
+        and not story.changed(story.number(call.batch.request), story.number(call.of("log.result")[0]))
+    )
+
+
+def _plain_result(story: Story, call: Call, result: dict[str, Any]) -> bool:
+    """Whether a result is one of texts that nobody made anything else of."""
+    content, durable = result.get("content"), call.result
+    texts = isinstance(content, list) and all(
+        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+        for block in content
+    )
+    patched = any(event["reply"] != {} for event in call.handled("tool_result"))
+    return texts and not result.get("isError") and not patched and durable is not None and not durable["isError"]

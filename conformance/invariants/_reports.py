@@ -1,0 +1,61 @@
+"""Invariants of what is reported and left behind: a notice for each cause at most, and no child of the provider."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._story import Story
+from conformance.trace import Event
+
+SHORTEST = 8
+"""Characters of a thrown message below which finding it in a notice may be chance."""
+
+
+@invariant("setActiveTools.what-cannot-be-switched-off-is-reported-once", roles="bridge")
+def one_list_reports_each_thing_once(story: Story, context: Context) -> Answers:
+    """Within one call of ``setActiveTools``, which returns before anything else can happen."""
+    said: Counter[tuple[Any, ...]] | None = None
+    for event in story.events:
+        if event.kind == "api.call":
+            said = Counter() if event["call"] == "setActiveTools" else None
+        elif event.kind != "notice" or said is None:
+            said = None
+        else:
+            said[_key(event)] += 1
+            again = said[_key(event)] > 1
+            yield f"one setActiveTools was reported twice: {event['text']!r} (event {event.seq})" if again else None
+
+
+@invariant("tool_execution_end.a-throwing-handler-is-reported", "tool_result.a-throwing-handler-is-reported")
+def a_throw_is_reported_once(story: Story, context: Context) -> Answers:
+    """No more equal notices than throws that they can be about."""
+    throws: Counter[str] = Counter()
+    for event in [*story.kinds["handler.exit"], *story.kinds["tool.exit"], *story.kinds["native.exit"]]:
+        message = _message(event["threw"])
+        if message is not None:
+            throws[message] += 1
+    notices = Counter(_key(event) for event in story.kinds["notice"])
+    for key, count in notices.items():
+        about = [number for message, number in throws.items() if message in str(key[2])]
+        if about:
+            many = count > sum(about)
+            yield f"{sum(about)} throw(s) were reported {count} times: {key[2]!r}" if many else None
+
+
+@invariant("exec.the-whole-group-goes", roles="bridge")
+def no_child_outlives_the_stage(story: Story, context: Context) -> Answers:
+    for event in story.kinds["operator"]:
+        if event["act"] == "close" and event["children"] is not None:
+            left = ", ".join(map(str, event["children"]))
+            yield f"children of the provider outlived the stage: {left}" if left else None
+
+
+def _key(event: Event) -> tuple[Any, ...]:
+    return event["channel"], event["level"], event["text"], event["instance"]
+
+
+def _message(thrown: Any) -> str | None:
+    text = thrown.get("message") if isinstance(thrown, dict) else thrown
+    return text if isinstance(text, str) and len(text) >= SHORTEST else None

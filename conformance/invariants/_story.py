@@ -1,0 +1,327 @@
+"""A trace read once: batches and calls with their events, who listens, what the operator did, what was cut short."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.trace import Event, Trace
+
+CUT = frozenset({"aborted", "cancelled", "error", "length", "max-tokens", "interrupted", "unknown"})
+"""Reasons for which a turn ends otherwise than by the model's or a batch's wish."""
+CHANGES = frozenset({"registerTool", "unregisterTool", "setActiveTools"})
+"""Methods after which an agent may see other tools."""
+OPERATORS = frozenset({"load", "reload", "unload", "native", "drop-native", "host"})
+"""Acts of the operator after which an agent may see other tools."""
+
+
+@dataclass(slots=True)
+class Call:
+    """Everything one call of the model left in the trace, on the agent ``agent``; ``asked`` is its request's number.
+
+    ``events`` are those of this occurrence of the id, by kind; ``clear`` is false where the trace does not tell which
+    occurrence an event belongs to. ``text`` is the raw argument text the model wrote.
+    """
+
+    agent: str
+    id: str
+    occurrence: int
+    name: str
+    text: str
+    asked: int
+    batch: Batch
+    clear: bool = True
+    events: dict[str, list[Event]] = field(default_factory=dict)
+    handlers: dict[str, list[Event]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Return how to name the call in a sentence."""
+        again = f" (occurrence {self.occurrence})" if self.occurrence > 1 else ""
+        return f'call "{self.id}" of {self.name}{again}'
+
+    def of(self, *kinds: str) -> list[Event]:
+        """Return the call's events of these kinds, kind by kind."""
+        if len(kinds) == 1:
+            return self.events.get(kinds[0], [])
+        return [event for kind in kinds for event in self.events.get(kind, ())]
+
+    def handled(self, event: str) -> list[Event]:
+        """Return the entries of handlers of one Pi event for this call, in order."""
+        return self.handlers.get(event, [])
+
+    @property
+    def bodies(self) -> list[Event]:
+        """Return the entries into a package's tool or a native one."""
+        return self.of("tool.enter", "native.enter")
+
+    @property
+    def result(self) -> Event | None:
+        """Return the first durable result."""
+        found = self.events.get("log.result")
+        return found[0] if found else None
+
+    @property
+    def record(self) -> Any:
+        """Return the arguments as the log keeps them; ``None`` for what is no JSON or loses numbers on the way."""
+        logged = self.events.get("log.call")
+        return parsed(logged[0]["arguments"]) if logged else None
+
+
+@dataclass(slots=True)
+class Batch:
+    """The calls of one assistant message. ``finish`` as the model said; ``after`` is the agent's next request.
+
+    ``begin`` and ``end`` number the message and the end of its turn. ``cut`` says that the turn was cancelled, or ended
+    otherwise than by itself, or that the trace does not show its end.
+    """
+
+    agent: str
+    request: Event
+    begin: int
+    finish: str | None
+    calls: list[Call] = field(default_factory=list)
+    after: Event | None = None
+    end: int | None = None
+    reason: str | None = None
+    cut: bool = True
+    spoken: bool = False
+    """Whether the user said something from the turn's beginning on until the next request."""
+
+
+@dataclass(slots=True)
+class Subscription:
+    """One ``pi.on`` of one instance; ``since`` numbers the event that made it."""
+
+    instance: str
+    handler: str
+    event: str
+    since: int
+    sync: Any = None
+
+
+class Story:
+    """What the invariants ask of a trace. Numbers are places in the trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.events = trace.events
+        self.at = {id(event): number for number, event in enumerate(self.events)}
+        self.batches: list[Batch] = []
+        self.exits: dict[str, Event] = {}
+        self.enters: dict[str, Event] = {}
+        self.subscriptions: list[Subscription] = []
+        self.instances: dict[str, Event] = {}
+        self.gone: dict[str, int] = {}
+        self.kinds: dict[str, list[Event]] = defaultdict(list)
+        self.changes: list[int] = []
+        """Where something happened that may change what tools an agent sees."""
+        self.listened = False
+        """Whether the suite used the host's own seams: then the host, or what the suite put there, may decide anything."""
+        self._read()
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Every call, in model order."""
+        for batch in self.batches:
+            yield from batch.calls
+
+    def number(self, event: Event) -> int:
+        """Return the event's place in the trace."""
+        return self.at[id(event)]
+
+    def exit_of(self, enter: Event) -> Event | None:
+        """Return the end of an invocation, if it is known."""
+        return self.exits.get(enter["invocation"])
+
+    def threw(self, enter: Event) -> bool:
+        """Whether an invocation ended by a throw."""
+        found = self.exit_of(enter)
+        return found is not None and "threw" in found.data
+
+    def reply(self, enter: Event) -> dict[str, Any]:
+        """Return what the suite replied at an entry, or what a synchronous handler always does."""
+        found = enter.data.get("reply")
+        if found is None:
+            found = next(
+                (
+                    each.sync
+                    for each in reversed(self.subscriptions)
+                    if each.instance == enter["instance"] and each.handler == enter["handler"]
+                ),
+                None,
+            )
+        return found if isinstance(found, dict) else {}
+
+    def changed(self, begin: int, end: int) -> bool:
+        """Whether something that may change an agent's tools happened between two places."""
+        return any(begin < number < end for number in self.changes)
+
+    def listening(self, begin: int, end: int, *events: str) -> list[str]:
+        """Return the instances that listened to every one of ``events`` all the time between two places."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for each in self.subscriptions:
+            if each.since < begin and self.gone.get(each.instance, end + 1) > end:
+                found[each.instance].add(each.event)
+        return [instance for instance, names in found.items() if names.issuperset(events)]
+
+    def serves(self, instance: str, agent: str) -> bool:
+        """Whether an instance is told of this agent's calls."""
+        made = self.instances.get(instance)
+        return made is not None and (made["role"] == "shared" or (made["role"] == "agent" and made.agent == agent))
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        last: dict[str, Batch] = {}
+        open_batches: dict[str, list[Batch]] = defaultdict(list)
+        requests: dict[str, Event] = {}
+        cancelled: dict[str, bool] = defaultdict(bool)
+        spoken: dict[str, bool] = defaultdict(bool)
+        calls = _Calls(self)
+        for number, event in enumerate(self.events):
+            kind, agent = event.kind, event.agent or ""
+            self.kinds[kind].append(event)
+            if kind == "turn.start":
+                cancelled[agent] = spoken[agent] = False
+            elif kind == "model.request":
+                requests[agent] = event
+                if agent in last and last[agent].after is None:
+                    last[agent].after = event
+                spoken[agent] = False
+            elif kind == "model.answer":
+                if event["calls"] and agent in requests:
+                    batch = last[agent] = Batch(agent, requests[agent], number, event["finish"])
+                    batch.cut = cancelled[agent]
+                    batch.spoken = spoken[agent]
+                    self.batches.append(batch)
+                    open_batches[agent].append(batch)
+                    calls.begin(batch, event["calls"])
+            elif kind == "turn.end":
+                cut = cancelled[agent] or event["reason"] in CUT
+                for batch in open_batches.pop(agent, ()):
+                    batch.end, batch.reason, batch.cut = number, event["reason"], batch.cut or cut
+            elif kind == "operator":
+                act = event["act"]
+                if act in ("cancel", "dispose"):
+                    cancelled[agent] = True
+                    for batch in open_batches[agent]:
+                        batch.cut = True
+                elif act in ("steer", "follow_up", "prompt"):
+                    spoken[agent] = True
+                    for batch in open_batches[agent]:
+                        batch.spoken = True
+                elif act in OPERATORS:
+                    self.changes.append(number)
+                self.listened = self.listened or act in ("host", "listen")
+            elif kind == "api.call":
+                self._api(number, event)
+            elif kind == "instance.created":
+                self.instances[event["instance"]] = event
+                self.changes.append(number)
+            elif kind == "instance.disposed":
+                self.gone.setdefault(event["instance"], number)
+                self.changes.append(number)
+            elif event.data.get("invocation") and kind in _SIDES:
+                side = self.exits if _SIDES[kind] else self.enters
+                side.setdefault(event.data["invocation"], event)
+            if event.call_id is not None:
+                calls.take(event)
+        for batches in open_batches.values():
+            for batch in batches:
+                batch.cut = batch.cut or batch.after is None
+
+    def _api(self, number: int, event: Event) -> None:
+        if event["call"] in CHANGES:
+            self.changes.append(number)
+        elif event["call"] == "on":
+            spec = (event["args"] or [None])[0]
+            if isinstance(spec, dict) and spec.get("callable", True):
+                self.subscriptions.append(
+                    Subscription(event["instance"], spec.get("id", ""), spec.get("event", ""), number, spec.get("sync"))
+                )
+
+
+_SIDES = {
+    "handler.enter": False,
+    "tool.enter": False,
+    "native.enter": False,
+    "handler.exit": True,
+    "tool.exit": True,
+    "native.exit": True,
+}
+
+
+class _Calls:
+    """Gives each event of a call id to the occurrence it belongs to."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._known: dict[tuple[str, str], list[Call]] = {}
+        self._current: dict[tuple[str, str], int] = {}
+
+    def begin(self, batch: Batch, rows: list[dict[str, Any]]) -> None:
+        """Make the calls of a message."""
+        for row in rows:
+            key = (batch.agent, row["id"])
+            known = self._known.setdefault(key, [])
+            call = Call(
+                batch.agent,
+                row["id"],
+                len(known) + 1,
+                row["name"],
+                row["arguments"],
+                batch.request["request"],
+                batch,
+            )
+            known.append(call)
+            batch.calls.append(call)
+            if len(known) > 1 and known[-2].batch is not batch:
+                # A message of its own: what comes now is this call's, unless the one before is still going on.
+                if not self._over(known[self._current[key]]):
+                    known[self._current[key]].clear = call.clear = False
+                self._current[key] = len(known) - 1
+            self._current.setdefault(key, 0)
+
+    def take(self, event: Event) -> None:
+        """Keep an event with its call; a durable call that is a second one begins the next occurrence."""
+        key = (event.agent or "", event.call_id or "")
+        known = self._known.get(key)
+        if known is None:
+            return
+        at = self._current[key]
+        call = known[at]
+        if len(known) > 1 and event.kind == "log.call" and call.of("log.call"):
+            if at + 1 < len(known):
+                if not self._over(call):
+                    call.clear = known[at + 1].clear = False
+                self._current[key] = at = at + 1
+                call = known[at]
+            else:
+                call.clear = False
+        call.events.setdefault(event.kind, []).append(event)
+        if event.kind == "handler.enter":
+            call.handlers.setdefault(event["event"], []).append(event)
+
+    def _over(self, call: Call) -> bool:
+        """Whether nothing of the call can still come: it has its result, and an end for every start."""
+        starts = {event["instance"] for event in call.handled("tool_execution_start")}
+        ends = {event["instance"] for event in call.handled("tool_execution_end")}
+        enters = [*call.of("handler.enter"), *call.bodies]
+        done = all(event["invocation"] in self._story.exits for event in enters)
+        return bool(call.of("log.result")) and starts == ends and done
+
+
+_LOSSY = re.compile(r"-0(?:\.0*)?(?![.\d])|[eE][+-]?\d{3}")
+"""Numbers that JSON text can write and JSON values cannot give back: minus zero, overflow and underflow."""
+
+
+def parsed(text: Any) -> Any:
+    """Return the value of an argument text; ``None`` for what is no JSON or holds numbers that are lost on the way."""
+    try:
+        return None if _LOSSY.search(text) else json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,114 @@
+"""Invariants of what an agent sees: only visible tools run, lists tell the catalogue, agents are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.compare import same, show
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._story import Story
+from conformance.trace import Event
+
+
+def _names(request: Event) -> set[str]:
+    return {row["name"] for row in request["tools"]}
+
+
+@invariant("registerTool.only-visible-tools-run")
+def only_visible_tools_run(story: Story, context: Context) -> Answers:
+    if story.listened:
+        return  # A listener of the host's own may make it another tool's call.
+    for call in story.calls:
+        listed = _names(call.batch.request)
+        for body in call.bodies:
+            if call.clear and body["tool"] != call.name:
+                yield f"{call.label}: the body of {body['tool']} ran (event {body.seq})"
+            # The host resolves at dispatch, Pi at the request: what changed in between may be seen or not.
+            elif call.name in listed:
+                yield None
+            elif not story.changed(story.number(call.batch.request), story.number(body)):
+                yield f"{call.label}: its body ran (event {body.seq}) though the catalogue does not list the tool"
+
+
+@invariant("setActiveTools.agents-are-apart")
+def calls_act_on_their_own_agent(story: Story, context: Context) -> Answers:
+    owners = {name: made.agent for name, made in story.instances.items() if made["role"] == "agent"}
+    for event in [*story.kinds["handler.enter"], *story.kinds["tool.enter"]]:
+        owner = owners.get(event["instance"])
+        if owner is None or event.agent is None:
+            continue
+        what = event["event"] or f"the body of {event['tool']}"
+        foreign = event.agent != owner
+        yield (
+            f"the instance of agent {owner} was handed {what} of agent {event.agent} (event {event.seq})"
+            if foreign
+            else None
+        )
+
+
+@invariant("setActiveTools.agents-are-apart")
+def a_list_reaches_no_other_agent(story: Story, context: Context) -> Answers:
+    """Where nothing but lists set in other agents' handlers came between two requests, both carry the same tools."""
+    last: dict[str, Event] = {}
+    for request in story.kinds["model.request"]:
+        agent = request.agent or ""
+        before, last[agent] = last.get(agent), request
+        if before is None:
+            continue
+        between = [n for n in story.changes if story.number(before) < n < story.number(request)]
+        if not between or not all(_is_foreign(story, story.events[number], agent) for number in between):
+            continue
+        wrong = _names(before) ^ _names(request)
+        what = f"{', '.join(sorted(map(str, wrong)))} came or went with a list set for another agent"
+        yield f"request {request['request']} of {agent}: {what}" if wrong else None
+
+
+def _is_foreign(story: Story, event: Event, agent: str) -> bool:
+    enter = story.enters.get(event["invocation"] or "")
+    return event.kind == "api.call" and event["call"] == "setActiveTools" and enter is not None and enter.agent != agent
+
+
+@invariant("getActiveTools.equals-the-catalogue")
+def active_tools_equal_the_catalogue(story: Story, context: Context) -> Answers:
+    for event, answer, request in _asked_in_turn(story, "getActiveTools"):
+        if not isinstance(answer, list):
+            yield f"getActiveTools (event {event.seq}) gave {show(answer)}"
+            continue
+        wrong = set(map(str, answer)) ^ _names(request)
+        told = f"getActiveTools (event {event.seq}) and request {request['request']} differ in"
+        yield f"{told} {', '.join(sorted(wrong))}" if wrong else None
+
+
+@invariant("getAllTools.rows-equal-the-catalogue", roles="bridge")
+def all_tools_equal_the_catalogue(story: Story, context: Context) -> Answers:
+    keys = ("description", "parameters")
+    for event, answer, request in _asked_in_turn(story, "getAllTools"):
+        rows = {row.get("name"): row for row in answer if isinstance(row, dict)} if isinstance(answer, list) else {}
+        for wanted in request["tools"]:
+            row = rows.get(wanted["name"])
+            told = f"getAllTools (event {event.seq}): the row of {wanted['name']}"
+            if row is None:
+                yield f"{told} is missing"
+                continue
+            wrong = [key for key in keys if not same(row.get(key), wanted.get(key))]
+            yield f"{told} has another {wrong[0]} than the catalogue" if wrong else None
+
+
+def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]]:
+    """Yield calls of a method made in a handler or tool of a turn that saw no change, with answer and request."""
+    outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
+    asked = [event for event in story.kinds["api.call"] if event["call"] == call]
+    for event in asked:
+        enter = story.enters.get(event["invocation"] or "")
+        outcome = outcomes.get(event["api"])
+        if enter is None or not isinstance(outcome, dict) or "returned" not in outcome:
+            continue
+        at = story.number(event)
+        begun = [story.number(e) for e in story.kinds["turn.start"] if e.agent == enter.agent]
+        turn = max((number for number in begun if number < at), default=None)
+        made = [e for e in story.kinds["model.request"] if e.agent == enter.agent and story.number(e) < at]
+        if turn is None or not made or story.number(made[-1]) < turn or story.number(enter) < story.number(made[-1]):
+            continue
+        if not story.changed(turn - 1, at):
+            yield event, outcome["returned"], made[-1]
