@@ -14,6 +14,7 @@ from conformance import steps
 from conformance._pytest import registries
 from conformance._pytest.bridges import Bridge, Pool, taken_over
 from conformance._pytest.controller import INPUT, Controller
+from conformance._pytest.first_kill import FirstKill
 from conformance._pytest.lookup import Lookup
 from conformance._pytest.plan import Plan, Selection, make_plan
 from conformance._pytest.prober import Prober

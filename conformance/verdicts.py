@@ -55,6 +55,9 @@ class Verdict(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
+WRONG = frozenset({Verdict.FAIL, Verdict.ABSENT, Verdict.DEPARTS, Verdict.NOTED})
+"""Verdicts on a wrong answer, whatever the rule's level makes of it."""
+
 Outcome = Literal["passed", "failed", "skipped", "xfailed", "error", "deselected", "none"]
 """pytest's word; ``none`` where pytest never hears of the item."""
 

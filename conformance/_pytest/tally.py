@@ -59,11 +59,13 @@ class Tally:
             for bridge in plan.bridges
             if (strange := unknown(bridge.hello.capabilities))
         ]
+        self._rules: dict[str, list[RuleReport]] = {}
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 
     def add(self, judged: Judged, node: str, trace: str | None) -> None:
         """Take what one phase of one test said."""
+        self._rules.pop(judged.label, None)
         seen = self.seen.setdefault((judged.label, judged.item), Seen())
         seen.judged.append(judged)
         seen.node = node
@@ -78,11 +80,16 @@ class Tally:
     def probed(self, bridge: Bridge) -> dict[str, bool]:
         """Of each capability that a probe decided, whether it is there; where workers disagree it is not."""
         found: dict[str, bool] = {}
-        for (label, _), seen in self.seen.items():
-            for judged in seen.judged if label == bridge.label else ():
+        for seen in self._of(bridge).values():
+            for judged in seen.judged:
                 for name, there in judged.probed.items():
                     found[name] = found.get(name, True) and there
         return dict(sorted(found.items()))
+
+    def _of(self, bridge: Bridge) -> dict[str, Seen]:
+        """What was said of a bridge, by test."""
+        items = {proof.item: None for proof in self.plan.proofs[bridge.label]}
+        return {item: self.seen[bridge.label, item] for item in items if (bridge.label, item) in self.seen}
 
     def traces(self) -> dict[tuple[str, str], str]:
         """The traces that are kept, by label and test."""
@@ -92,11 +99,14 @@ class Tally:
 
     def rules(self, bridge: Bridge) -> list[RuleReport]:
         """Every rule's verdict on a bridge, in the catalogue's order."""
-        proofs: dict[str, list[ProofReport]] = {}
-        for proof in self.plan.proofs[bridge.label]:
-            report = self._invariant(proof, bridge) if proof.kind == "invariant" else self._proof(proof, bridge)
-            proofs.setdefault(proof.rule_id, []).append(report)
-        return [self._rule(rule, bridge, proofs.get(rule.id, [])) for rule in self.plan.catalogue.rules]
+        if bridge.label not in self._rules:
+            proofs: dict[str, list[ProofReport]] = {}
+            for proof in self.plan.proofs[bridge.label]:
+                report = self._invariant(proof, bridge) if proof.kind == "invariant" else self._proof(proof, bridge)
+                proofs.setdefault(proof.rule_id, []).append(report)
+            rules = self.plan.catalogue.rules
+            self._rules[bridge.label] = [self._rule(rule, bridge, proofs.get(rule.id, [])) for rule in rules]
+        return self._rules[bridge.label]
 
     def judged(self) -> Iterator[tuple[Level, Verdict]]:
         """Level and verdict of every rule on every bridge."""
@@ -155,7 +165,7 @@ class Tally:
 
     def _invariant(self, proof: Proof, bridge: Bridge) -> ProofReport:
         name = proof.item.removeprefix("invariant:")
-        mine = [(key[1], seen) for key, seen in self.seen.items() if key[0] == bridge.label]
+        mine = list(self._of(bridge).items())
         breaches = [
             (item, broken.sentence, seen)
             for item, seen in mine

@@ -19,9 +19,8 @@ from typing import Any
 
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.mutants.registry import Mutant, load_mutants
+from conformance.verdicts import WRONG, Verdict
 
-WRONG = frozenset({"fail", "absent", "departs", "noted"})
-"""Verdicts that kill: the rule's answer was the wrong one, whatever the rule's level makes of that."""
 BLANKET_RULES, BLANKET_SURFACES = 20, 6
 """How many rules, of how many surfaces, must catch a mutant that is wrong nearly everywhere."""
 
@@ -53,11 +52,20 @@ def read(report: Mapping[str, Any]) -> Matrix:
     matrix = Matrix()
     for bridge in report["bridges"]:
         for rule in bridge["rules"]:
-            matrix.verdicts[bridge["label"]][rule["id"]] = rule["verdict"]
-            worst = next((proof for proof in rule["proofs"] if proof["verdict"] == rule["verdict"]), None)
-            if worst is not None:
-                matrix.messages[bridge["label"], rule["id"]] = worst.get("message", "")
+            if not rule["proofs"]:
+                continue
+            telling = min(rule["proofs"], key=lambda proof: _telling(proof["verdict"]))
+            if telling["verdict"] != Verdict.NOT_RUN:
+                matrix.verdicts[bridge["label"]][rule["id"]] = telling["verdict"]
+                matrix.messages[bridge["label"], rule["id"]] = telling.get("message", "")
     return matrix
+
+
+def _telling(verdict: str) -> int:
+    """Which of a rule's proofs decides: one that broke, one that caught, one that did not; last one left out."""
+    order = (Verdict.HARNESS_ERROR, *sorted(WRONG), Verdict.INCONCLUSIVE, *Verdict)
+    left_out = (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE)
+    return len(order) if verdict in left_out else order.index(Verdict(verdict))
 
 
 def problems(mutants: Iterable[Mutant], catalogue: Catalogue, matrix: Matrix) -> list[str]:
