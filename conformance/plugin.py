@@ -64,6 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # The order matters: at the end of the session connections are closed before the report is written.
     worker = Worker(config, plan, pool)
     config.stash[WORKER] = worker
+    if not plan.whole:
+        config.pluginmanager.register(FirstKill(), "bridge_conformance_first_kill")
     lookup = Lookup(worker.runs)
     lookup.install()
     config.add_cleanup(lookup.remove)
