@@ -211,16 +211,16 @@ class _Page:
         as_stated = (
             self.matrix.columns[at].role == "pi" and row.rule.relation == "differs" and cell.verdict is Verdict.PASS
         )
-        word, glyph = ("as stated", "≠") if as_stated else (None, None)
+        word = "as stated" if as_stated else str(cell.verdict)
         if cell.rule is None and cell.verdict is Verdict.NOT_RUN:
             word = "not asked yet"
         elif cell.verdict is Verdict.NOT_APPLICABLE:
             word = "n/a"
+        column = self.matrix.columns[at]
         return {
-            "verdict": cell.verdict,
             "word": word,
-            "glyph": glyph,
-            "kind": f"c {self.matrix.columns[at].role}{' differs' if as_stated else ''}",
+            "who": column.bridge.label,
+            "kind": f"c {_slug(cell.verdict)} {column.role}{' differs' if as_stated else ''}",
             "older": cell.older,
             "finding": self._finding_id(row, at) if cell.notable else "",
         }
@@ -385,7 +385,10 @@ def _legend(verdict: Verdict) -> dict[str, Any]:
 def _style() -> str:
     light, dark = ("".join(f"--seq-{name}:{value};" for name, value in colours.items()) for colours in (LIGHT, DARK))
     themes = f":root[data-theme=light] .{SCOPE}{{{light}}}:root[data-theme=dark] .{SCOPE}{{{dark}}}"
-    return (FOLDER / "matrix.css").read_text(encoding="utf-8") + STYLE + themes
+    # What stands behind the stroke is what a screen reader says of the sign: nothing, for the word follows.
+    signs = "".join(f'.c.{_slug(verdict)}::before{{content:"{glyph}" / ""}}' for verdict, glyph in GLYPHS.items())
+    stated = '.c.differs::before{content:"≠" / ""}'
+    return (FOLDER / "matrix.css").read_text(encoding="utf-8") + signs + stated + STYLE + themes
 
 
 def _hash(script: str) -> str:
@@ -410,6 +413,8 @@ def _anchor(rule_id: str) -> str:
 def _clean(text: str, most: int = 400) -> str:
     """One line without controls and changes of direction, of at most ``most`` characters."""
     whole = str(text)
+    if len(whole) <= most and whole.isprintable():
+        return whole  # Nearly every text; the long way is slow.
     parts = [clean(whole[at : at + 400]) for at in range(0, min(len(whole), most), 400)]
     return "".join(parts) + ("…" if len(whole) > most else "")
 

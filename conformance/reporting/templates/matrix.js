@@ -42,12 +42,17 @@
   const words = (row) => {
     if (!text.has(row)) {
       const number = Number(row.dataset.r);
-      const findings = [...row.querySelectorAll("a[href]")].map((link) => document.getElementById(link.hash.slice(1))?.textContent ?? "");
+      const findings = [...row.querySelectorAll("a[href]")].map((link) => plain(document.getElementById(link.hash.slice(1))));
       const tests = data.cells[number].flat().map(([test]) => data.tests[test][1]);
       text.set(row, `${row.cells[0].textContent} ${data.rules[number].source} ${findings.join(" ")} ${tests.join(" ")}`.toLowerCase());
     }
     return text.get(row);
   };
+
+  function plain(finding) {
+    const written = finding.querySelector("noscript")?.textContent ?? finding.textContent;
+    return written.replace(/<[^>]*>/g, " ").replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(code)).replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+  }
 
   function filter() {
     const wanted = $("text").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -126,16 +131,9 @@
 
   // One stop of the tab key for the whole table; the arrows go on from there.
   table.setAttribute("role", "grid");
+  table.setAttribute("aria-describedby", "keys");
   let here = null;
-  for (const row of rows) {
-    for (const cell of [...row.cells].slice(1)) {
-      cell.setAttribute("role", "gridcell");
-      cell.setAttribute("aria-haspopup", "dialog");
-      cell.tabIndex = -1;
-      const link = cell.querySelector("a");
-      if (link) link.tabIndex = -1;
-    }
-  }
+  for (const link of table.querySelectorAll("td.c a")) link.tabIndex = -1;
   function roam(cell = here && !here.parentElement.hidden && !here.closest("tbody").hidden ? here : visible()[0]?.cells[1]) {
     if (here) here.tabIndex = -1;
     here = cell ?? null;
@@ -182,8 +180,15 @@
       delete figure.dataset.d;
     }
   }
-  for (const finding of document.querySelectorAll("details.finding"))
-    finding.addEventListener("toggle", () => { if (finding.open) draw(finding); });
+  // The body of a finding is one text until somebody looks at it.
+  function unfold(finding) {
+    const held = finding.querySelector("noscript");
+    if (held) held.replaceWith(...new DOMParser().parseFromString(held.textContent, "text/html").body.childNodes);
+    return finding.querySelector(".body");
+  }
+  document.getElementById("all-findings").addEventListener("toggle", (event) => {
+    if (event.target.matches("details.finding[open]")) draw(unfold(event.target));
+  }, true);
 
   // --- one cell --------------------------------------------------------------------------------------------------
 
@@ -192,25 +197,39 @@
     const [slug, name, glyph] = data.verdicts[code];
     return make("span", { class: `v ${slug}` }, make("span", { class: "g", "aria-hidden": "true" }, glyph), ` ${word ?? name}`);
   }
+  // A cell's verdict as it stands in the table.
+  const tag = (cell) => make("span", { class: `${cell.className} tag` }, (cell.querySelector("a") ?? cell).firstChild.textContent);
+  // What everybody else answered to the same rule: a stated difference shows here.
+  function beside(row, cell) {
+    const strip = make("div", { class: "beside", role: "group", "aria-label": "The same rule on each implementation" });
+    for (const other of [...row.cells].slice(1)) {
+      const column = data.columns[other.cellIndex - 1];
+      const button = make("button", { type: "button" }, make("span", { class: "quiet" }, column.label), tag(other));
+      if (other === cell) button.setAttribute("aria-current", "true");
+      button.addEventListener("click", () => { roam(other); open(other); });
+      strip.append(button);
+    }
+    return strip;
+  }
   function open(cell) {
     const row = cell.parentElement, number = Number(row.dataset.r), at = cell.cellIndex - 1;
     const column = data.columns[at], rule = data.rules[number], proofs = data.cells[number][at];
     const head = row.cells[0], body = $("cell-body");
     $("cell-title").replaceChildren(make("code", {}, rule.id), make("span", { class: "on" }, `${column.label} · ${column.who}`));
     body.replaceChildren();
-    const said = cell.querySelector(".v").cloneNode(true);
-    const known = data.verdicts.find(([slug]) => said.classList.contains(slug));
-    body.append(make("p", { class: "said" }, said, " ", make("span", { class: "quiet" }, known[3])));
+    const code = data.verdicts.findIndex(([slug]) => cell.classList.contains(slug));
+    body.append(make("p", { class: "said" }, tag(cell), " ", make("span", { class: "quiet" }, cell.classList.contains("differs") ? "Pi differs from the rule in just the way that the rule states" : data.verdicts[code][3])));
     const words = make("div", { class: "words" }, head.querySelector(".tags").cloneNode(true), make("p", { class: "sentence" }, head.querySelector(".text").textContent));
     const pi = head.querySelector(".pi");
     if (pi) words.append(pi.cloneNode(true));
     if (rule.reading) words.append(make("p", { class: "quiet" }, `Reading: ${rule.reading}`));
     words.append(make("p", { class: "quiet" }, "Source: ", make("code", {}, rule.source)));
     body.append(words);
+    if (data.columns.length > 1) body.append(beside(row, cell));
     const link = cell.querySelector("a");
     const finding = link && document.getElementById(link.hash.slice(1));
     if (finding) {
-      const copy = finding.querySelector(".body").cloneNode(true);
+      const copy = unfold(finding).cloneNode(true);
       copy.querySelector(".sentence").remove();
       body.append(copy);
       draw(copy);
@@ -228,6 +247,7 @@
             whole.append(lines.length ? make("pre", { class: "steps" }, lines.join("\n")) : make("p", { class: "quiet" }, "It is judged in every run, whatever the run is about."), make("code", { class: "id" }, item));
         });
         list.append(make("li", {}, whole));
+        if (proofs.length <= 2 && !finding) whole.open = true;
       }
       body.append(list);
     } else if (!finding) {
@@ -236,10 +256,10 @@
     if (proofs.length)
       body.append(make("h3", {}, "The whole rule again"), make("pre", { class: "command" }, `bridge-conformance run --bridge=${column.given} --rule=${rule.id}`));
     const list = visible(), place = list.indexOf(row);
-    const beside = (step) => list[place + step]?.cells[cell.cellIndex];
+    const away = (step) => list[place + step]?.cells[cell.cellIndex];
     for (const [id, step] of [["previous", -1], ["next", 1]]) {
-      $(id).disabled = !beside(step);
-      $(id).onclick = () => { roam(beside(step)); open(here); };
+      $(id).disabled = !away(step);
+      $(id).onclick = () => { roam(away(step)); open(here); };
     }
     if (!dialog.open) dialog.showModal();
     body.scrollTop = 0;
@@ -257,6 +277,14 @@
     if (target.matches("details.finding")) { target.open = true; target.scrollIntoView(); }
   }
   addEventListener("hashchange", () => { if (location.hash.startsWith("#?")) { recall(); filter(); } else follow(); });
+
+  // The head of the table stands below the filters, and what a link leads to below both.
+  const filters = document.querySelector(".filters");
+  const measure = () => {
+    const stuck = getComputedStyle(filters).position === "sticky";
+    root.style.setProperty("--below", stuck ? `${filters.offsetHeight}px` : "0px");
+  };
+  new ResizeObserver(measure).observe(filters);
 
   recall();
   filter();
