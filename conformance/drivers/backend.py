@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from conformance.drivers import codec
 from conformance.drivers.driver import HarnessError, Peer, Unsupported
+from conformance.drivers.process import own_cookie
 from conformance.drivers.protocol import PROTOCOL_VERSION, Initialize, InitializeResult, Message, Record, TraceNote
 
 
@@ -51,7 +52,8 @@ class InProcessDriver:
         self._seq = 0
 
     async def start(self) -> InitializeResult:
-        """Make the backend and shake hands."""
+        """Make the backend and shake hands. What it starts from now on carries this process's mark."""
+        own_cookie()
         self._backend = self.factory(self)
         answer = await self.request(Initialize(protocol=PROTOCOL_VERSION, suite=self._suite_version, mount=self._mount))
         assert isinstance(answer, InitializeResult)

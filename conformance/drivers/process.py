@@ -36,6 +36,16 @@ class Relative:
         return f"{self.name} ({self.pid})"
 
 
+def own_cookie() -> str:
+    """The entry of the environment by which what this process itself starts is known among all other processes.
+
+    Made at the first call; children of a later one carry it. Another process that inherits it makes one of its own.
+    """
+    if not os.environ.get(COOKIE, "").startswith(f"{os.getpid()}-"):
+        os.environ[COOKIE] = f"{os.getpid()}-{uuid.uuid4().hex}"
+    return f"{COOKIE}={os.environ[COOKIE]}"
+
+
 class HeadAndTail:
     """The beginning and the end of a stream of bytes, and how many were left out between."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from msgspec import UNSET
 from pytest_bdd import given, then
 
 from conformance.compare import check, holds, show
-from conformance.drivers.process import COOKIE
+from conformance.drivers.process import COOKIE, own_cookie
 from conformance.drivers.protocol import ProcessAnswer
 from conformance.scripts import CallPi
 from conformance.stage import Stage
@@ -160,7 +159,7 @@ def no_process_left(stage: Stage, text: str) -> None:
 
 @then(phrase('a process whose command holds "{text}" is left'))
 def a_process_left(stage: Stage, text: str) -> None:
-    found = stage.seen(f"processes with {text}", lambda: _commands(text))
+    found = stage.seen(f"processes with {text}", lambda: _commands(stage, text))
     check(bool(found), f"a process whose command holds {text!r} is left", "there is none")
 
 
@@ -171,7 +170,8 @@ def _commands(stage: Stage, text: str) -> list[str]:
     """
     if not Path("/proc").is_dir():
         raise Inconclusive("this machine has no /proc to look for processes in")
-    cookie = _cookie(getattr(stage.driver, "pid", None) or os.getpid())
+    pid = getattr(stage.driver, "pid", None)
+    cookie = _cookie(pid) if pid else own_cookie().encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
