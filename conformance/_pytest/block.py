@@ -30,9 +30,14 @@ def representation(
     error: BaseException | None,
     trace: Trace | None,
     stderr: str = "",
+    again: bool = False,
 ) -> ReprExceptionInfo:
-    """The block in the form that pytest prints, abbreviates and sends between processes; ``rules`` are all of them."""
-    text = "\n".join(lines(task, rules, judged, error, trace, stderr)) + "\n"
+    """The block in the form that pytest prints, abbreviates and sends between processes; ``rules`` are all of them.
+
+    ``again`` says that the rule's block was printed before: then only what this example adds is.
+    """
+    said = further(task, judged) if again else lines(task, rules, judged, error, trace, stderr)
+    text = "\n".join(said) + "\n"
     file, _, line = task.where.rpartition(":")
     crash = ReprFileLocation(file or task.where, int(line) if line.isdigit() else 0, _short(task, judged))
     return ReprExceptionInfo(ReprTraceback([ReprEntryNative([text])], None, "native"), crash)
@@ -67,15 +72,7 @@ def lines(
         if judged.step:
             yield f"  step:     {judged.step}"
     yield f"  verdict:  {judged.outcome}"
-    values = [value for value in (judged.expected, judged.got) if isinstance(value, str)]
-    said = by_invariant or (len(values) == 2 and all(value in judged.message for value in values))
-    if judged.message and not said:
-        yield from _labelled("why:", judged.message)
-    for label, value in (("expected:", judged.expected), ("got:", judged.got)):
-        if value is not UNSET:
-            yield from _labelled(label, value if isinstance(value, str) else short(value))
-    for each in judged.broken:
-        yield from _labelled("invariant:", f"{each.invariant} ({', '.join(each.rules)}): {each.sentence}")
+    yield from _finding(judged, said=by_invariant)
     if task.deviation is not None and judged.outcome not in (Verdict.STALE, Verdict.DEVIATION):
         yield from _labelled("ledger:", f"{task.deviation.where} lists this test, and does not excuse it")
     yield from _tail(trace)
@@ -86,7 +83,32 @@ def lines(
         yield "  traceback:"
         for part in traceback.format_exception(error):
             yield from (f"    {line}" for line in part.rstrip().splitlines())
-    yield f"  again:    bridge-conformance run --bridge={task.bridge.given} --rule={task.selector}"
+    yield _command(task)
+
+
+def further(task: Task, judged: Judged) -> Iterator[str]:
+    """The lines of one more example of a rule whose block was printed before."""
+    yield f"{task.rule.id} ({task.rule.level}) on {task.bridge.title}, as above (-v shows each whole)"
+    yield f"  proof:    {task.where}"
+    yield f"  verdict:  {judged.outcome}"
+    yield from _finding(judged, said=False)
+    yield _command(task)
+
+
+def _finding(judged: Judged, said: bool) -> Iterator[str]:
+    """What was expected and got; the sentence too unless it was ``said`` or only puts the two together."""
+    values = [value for value in (judged.expected, judged.got) if isinstance(value, str)]
+    if judged.message and not said and not (len(values) == 2 and all(value in judged.message for value in values)):
+        yield from _labelled("why:", judged.message)
+    for label, value in (("expected:", judged.expected), ("got:", judged.got)):
+        if value is not UNSET:
+            yield from _labelled(label, value if isinstance(value, str) else short(value))
+    for each in judged.broken:
+        yield from _labelled("invariant:", f"{each.invariant} ({', '.join(each.rules)}): {each.sentence}")
+
+
+def _command(task: Task) -> str:
+    return f"  again:    bridge-conformance run --bridge={task.bridge.given} --rule={task.selector}"
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:

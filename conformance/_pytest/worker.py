@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from conformance.deadlines import Deadlines
 from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
-from conformance.trace import Trace
+from conformance.trace import Event, Trace
 from conformance.transcripts.keeping import Keeper
 from conformance.transcripts.recording import RecordingDriver
 from conformance.transcripts.replaying import NotRecorded, ReplayDriver, StimulusChanged
@@ -65,6 +66,7 @@ class Worker:
         self.pool = pool
         self.bridges = {bridge.label: bridge for bridge in plan.bridges}
         record = config.getoption("--bridge-record")
+        self._printed: set[tuple[str, ...]] = set()
         self.keeper = Keeper(config.invocation_params.dir / record, plan) if record else None
 
     # --- making tests -------------------------------------------------------------------------------------------------
@@ -283,12 +285,25 @@ class Worker:
         else:
             stderr = stderr_of(run.driver) if run.driver is not None else ""
             report.longrepr = block.representation(
-                run.task, self.plan.catalogue.by_id, judged, error, run.trace, stderr
+                run.task,
+                self.plan.catalogue.by_id,
+                judged,
+                error,
+                run.trace,
+                stderr,
+                again=self._seen_before(run, judged),
             )
             report.outcome = "failed"
             if outcome == "xfailed" and run.task.deviation is not None:
                 report.outcome = "skipped"
                 report.wasxfail = run.task.deviation.reason
+
+    def _seen_before(self, run: Run, judged: Judged) -> bool:
+        """Whether this process has printed a failure of the same kind: seventy blocks hide what one shows."""
+        kind = (run.bridge.label, judged.rule, str(judged.outcome), *(each.invariant for each in judged.broken))
+        before = kind in self._printed
+        self._printed.add(kind)
+        return before and judged.verdict is not Verdict.HARNESS_ERROR and self.config.get_verbosity() < 1
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -304,8 +319,15 @@ class Worker:
 
 
 def trace_text(trace: Trace) -> str:
-    """The trace in its file form, one event a line."""
-    return "".join(f"{msgspec.json.encode(event).decode()}\n" for event in trace.events)
+    """The trace in its file form, one event a line; lone surrogates are replaced."""
+    return "".join(f"{_line(event)}\n" for event in trace.events)
+
+
+def _line(event: Event) -> str:
+    try:
+        return msgspec.json.encode(event).decode()
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(event), ensure_ascii=False).encode(errors="replace").decode()
 
 
 def _label(item: pytest.Item) -> str | None:
