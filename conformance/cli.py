@@ -27,6 +27,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "trace": Command("draw a trace that a run has kept as a sequence diagram", "conformance.commands.trace:main"),
     "matrix": Command("put reports beside each other, as one page", "conformance.reporting.matrix:main"),
+    "report": Command("make one HTML page of Allure results", "conformance.commands.report:main"),
     "spec": Command("check the rules, and write what is generated from them", "conformance.commands.spec:main"),
     "mutants": Command("prove that the proofs can fail: every named defect is caught", "conformance.mutants.gate:main"),
     "bench": Command("measure what the suite itself costs", "conformance.commands.bench:main"),

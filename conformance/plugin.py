@@ -72,6 +72,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(worker, "bridge_conformance_worker")
     prober = Prober(pool, config.getoption("--bridge-timeout"))
     config.pluginmanager.register(prober, "bridge_conformance_prober")
+    if config.getoption("allure_report_dir", None):
+        from conformance._pytest.allure_results import AllureResults  # Allure is loaded for nobody else.
+
+        config.pluginmanager.register(AllureResults(config, plan), "bridge_conformance_allure")
     if not is_worker:
         controller = Controller(config, plan, files.folder(config.getoption("--bridge-report")))
         controller.tally.stderr = pool.stderr

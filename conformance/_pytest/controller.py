@@ -64,7 +64,7 @@ class Controller:
             judged = msgspec.json.decode(text, type=Judged)
             self.tally.add(judged, report.nodeid, getattr(report, TRACE, None))
             return
-        task = self.plan.tasks.get(_key(report.nodeid))
+        task = self.plan.tasks.get(key_of(report.nodeid))
         if task is not None and _in_suite(self.config, report.nodeid):
             if report.failed:
                 self.tally.crashed(task, report.nodeid, str(report.longrepr))
@@ -147,7 +147,7 @@ class Controller:
             )
 
 
-def _key(node: str) -> tuple[str, str]:
+def key_of(node: str) -> tuple[str, str]:
     """Label and test of a node id, for reports of tests whose process died."""
     name = node.rpartition("::")[2]
     item, _, rest = name.partition("[")

@@ -120,10 +120,10 @@ def _stale(task: Task, message: str) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """One paragraph on what was raised."""
-    if isinstance(error, Finding | NotRun | HarnessError | Unsupported):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
+    """One paragraph on what was raised; lone surrogates, which no file in UTF-8 can hold, are replaced."""
+    ours = isinstance(error, Finding | NotRun | HarnessError | Unsupported)
+    text = str(error) if ours else f"{type(error).__name__}: {error}"
+    return text.encode(errors="replace").decode()
 
 
 def plain(value: Any) -> Any:

@@ -136,7 +136,9 @@ class _Drawing:
         if event.kind in EDGES:
             return _edge(event)
         group = event.kind.partition(".")[0]
-        made: Row = getattr(self, f"_{group}")(event)
+        make = getattr(self, f"_{group}", None)
+        # A kind of a later suite is shown as it is.
+        made: Row = make(event) if make is not None else Row("note", name_of(event.kind), spoken(event.data), HOST)
         return made
 
     def _lane(self, kind: LaneKind, name: Any) -> int:
@@ -245,6 +247,9 @@ class _Drawing:
         level = str(event["level"])
         tone: Tone = "bad" if level == "error" else "warn" if level == "warn" else "plain"
         return Row("note", f"notice ({clean(level)})", name_of(event["text"]), BRIDGE, tone=tone)
+
+    def _operator(self, event: Event) -> Row:
+        return Row("note", "operator", name_of(event["act"]), HOST)
 
     def _crash(self, event: Event) -> Row:
         return Row("note", "crash", name_of(event["text"]), BRIDGE, tone="bad")

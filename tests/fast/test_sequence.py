@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.cli import main
-from conformance.drivers.protocol import ADAPTER_KINDS
+from conformance.drivers.protocol import TraceKind
 from conformance.reporting.sequence import Lane, Row, diagram
 from conformance.reporting.sequence_svg import STYLE, sequence_svg
 from conformance.reporting.sequence_text import sequence_text
 from conformance.trace import Event, events_of
 
 SVG = "{http://www.w3.org/2000/svg}"
-KINDS = sorted({*ADAPTER_KINDS, "model.request", "model.answer"})
+KINDS = sorted({*TraceKind.__args__, "a.later-kind"})  # type: ignore[attr-defined]
 
 
 class Story:

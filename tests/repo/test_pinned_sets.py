@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-ADAPTERS = Path(__file__).resolve().parents[2] / "conformance" / "adapters"
-LOCKS = sorted(ADAPTERS.glob("*/**/package-lock.json"))
+SUITE = Path(__file__).resolve().parents[2] / "conformance"
+ADAPTERS = SUITE / "adapters"
+LOCKS = sorted(path for path in SUITE.glob("**/package-lock.json") if "node_modules" not in path.parts)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -19,9 +20,10 @@ def read(path: Path) -> dict[str, Any]:
 
 def test_there_are_locks() -> None:
     assert ADAPTERS / "pi" / "package-lock.json" in LOCKS
+    assert SUITE / "reporting" / "allure3" / "package-lock.json" in LOCKS
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: str(path.parent.relative_to(ADAPTERS)))
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: str(path.parent.relative_to(SUITE)))
 class TestLock:
     def test_every_package_has_a_checksum_and_no_address(self, lock: Path) -> None:
         packages = {name: row for name, row in read(lock)["packages"].items() if name}
