@@ -32,6 +32,7 @@ COMMANDS: dict[str, Command] = {
     "mutants": Command("prove that the proofs can fail: every named defect is caught", "conformance.mutants.gate:main"),
     "bench": Command("measure what the suite itself costs", "conformance.commands.bench:main"),
     "serve": Command("serve an in-process bridge over standard input and output", "conformance.commands.serve:main"),
+    "rejudge": Command("judge recorded stages by the rules as they are now", "conformance.transcripts.rejudge:main"),
 }
 """Every command, in the order of the help. Modules are imported when their command is given."""
 

@@ -14,6 +14,7 @@ from conformance.deadlines import REQUEST_SECONDS, Deadlines
 from conformance.drivers.driver import HarnessError
 from conformance.probes import PROBES, Found, look
 from conformance.stage import Stage
+from conformance.transcripts.replaying import ReplayDriver
 
 BROKEN = 2
 """Connections of a bridge that may break under probes before it is not probed any more."""
@@ -33,7 +34,9 @@ class Prober:
         """Probe what the test needs, and say in its task what is lacking, absent or undeclared."""
         run = item.stash.get(RUN, None)
         if run is not None and run.task.needs:
-            run.task = replace(run.task, probed=self.probed(run.bridge, run.task.needs))
+            driver = self._pool.driver(run.bridge)
+            told = driver.probed(run.task.item) if isinstance(driver, ReplayDriver) else None
+            run.task = replace(run.task, probed=self.probed(run.bridge, run.task.needs) if told is None else told)
 
     def probed(self, bridge: Bridge, names: tuple[str, ...]) -> dict[str, bool]:
         """Return for each name whether it is there; a name of which nothing is known is left out.

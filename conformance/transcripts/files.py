@@ -28,7 +28,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 class Head(Line, frozen=True):
     """The first line: whose stage it is, and by which rules it was judged.
 
-    ``rule`` and ``level`` are of the rule that ``item`` proves; ``text`` and ``proof`` the rule's fingerprints then.
+    ``rule`` and ``level`` are of the rule that ``item`` proves; ``text`` and ``proof`` the rule's fingerprints then;
+    ``probed`` what was found of the capabilities that it needs.
     """
 
     transcript: int
@@ -45,6 +46,7 @@ class Head(Line, frozen=True):
     level: str
     text: str
     proof: str
+    probed: dict[str, bool] = {}
 
 
 class Failure(Line, frozen=True):

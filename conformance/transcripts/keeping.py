@@ -47,6 +47,7 @@ class Keeper:
             level=rule.level,
             text=marks.rules[rule.id].text,
             proof=marks.rules[rule.id].proof,
+            probed=dict(task.probed),
         )
         verdict = files.Verdict(
             verdict=str(judged.verdict),

@@ -85,6 +85,11 @@ class ReplayDriver:
                 broken = broken or error
         raise broken or HarnessError(f"the folder {self.folder} holds no transcript")
 
+    def probed(self, item: str) -> dict[str, bool]:
+        """What was found, when it was recorded, of the capabilities that an item needs; nothing where none was."""
+        path = self.folder / files.name_of(item)
+        return files.read_head(path).probed if path.is_file() else {}
+
     def select(self, item: str) -> Transcript:
         """Play the stage of this item next.
 
@@ -130,6 +135,13 @@ class ReplayDriver:
         if self._play is None:
             raise HarnessError(f"{self.label} is a recording, and the machine is looked at outside of any item")
         return self._play.seen(what)
+
+    def finish(self) -> None:
+        """Raise :class:`StimulusChanged` when the item is over, and the stage that it had then was never opened."""
+        play, self._play = self._play, None
+        asked = play is not None and next((e for e in play.transcript.entries if e.wire == "suite asks"), None)
+        if asked:
+            raise StimulusChanged(f"then the suite asked {_named(asked)}, and now it asks nothing")
 
     async def close(self) -> None:
         """End what is still waiting."""
