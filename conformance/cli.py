@@ -22,6 +22,9 @@ class Command:
 
 COMMANDS: dict[str, Command] = {
     "run": Command("judge one bridge or several, and write ./reports/", "conformance.commands.run:main"),
+    "doctor": Command(
+        "check that an implementation can be talked to, before any verdict", "conformance.commands.doctor:main"
+    ),
     "explain": Command(
         "print a rule whole: its sentence, why it holds, what proves it", "conformance.commands.explain:main"
     ),
@@ -29,10 +32,10 @@ COMMANDS: dict[str, Command] = {
     "matrix": Command("put reports beside each other, as one page", "conformance.reporting.matrix:main"),
     "report": Command("make one HTML page of Allure results", "conformance.commands.report:main"),
     "spec": Command("check the rules, and write what is generated from them", "conformance.commands.spec:main"),
+    "rejudge": Command("judge recorded stages by the rules as they are now", "conformance.transcripts.rejudge:main"),
     "mutants": Command("prove that the proofs can fail: every named defect is caught", "conformance.mutants.gate:main"),
     "bench": Command("measure what the suite itself costs", "conformance.commands.bench:main"),
     "serve": Command("serve an in-process bridge over standard input and output", "conformance.commands.serve:main"),
-    "rejudge": Command("judge recorded stages by the rules as they are now", "conformance.transcripts.rejudge:main"),
 }
 """Every command, in the order of the help. Modules are imported when their command is given."""
 

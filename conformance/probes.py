@@ -73,11 +73,13 @@ class Found(StrEnum):
 
     ``THERE``: its effect was seen. ``LACKING``: the implementation says that it lacks it, or nothing of it is to be
     seen where it could not be missed. ``UNCLEAR``: neither; then a declaration is believed, and the rules decide.
+    ``UNTRIED``: the probe has no means here, and the same follows.
     """
 
     THERE = "there"
     LACKING = "lacking"
     UNCLEAR = "unclear"
+    UNTRIED = "untried"
 
 
 NewStage = Callable[[], Stage]
@@ -242,7 +244,7 @@ def _agent_dispose(new: NewStage) -> Found:
         return Found.UNCLEAR
     with suppress(RequestFailed, Unsupported, HarnessError):
         stage.ask(AgentPrompt(agent=MAIN, text=WORD))
-    return _there(len(stage.requests()) == before)
+    return _there(len(stage.requests()) == before > 0)
 
 
 # --- packages ---------------------------------------------------------------------------------------------------------
@@ -422,9 +424,7 @@ def _subprocess_optional(new: NewStage) -> Found:
 def _spawn_observer(new: NewStage) -> Found:
     stage = new()
     if stage.role == "host":
-        # There is no package to run a program; whether its own children are noted the rules on them tell.
-        stage.prompt()
-        return Found.UNCLEAR
+        return Found.UNTRIED  # There is no package to run a program; the rules on its own children tell.
     outcome = _run(stage)
     if not _printed(outcome):
         return Found.UNCLEAR
@@ -444,10 +444,11 @@ def _durable_log(new: NewStage) -> Found:
 
 def _notices(new: NewStage) -> Found:
     stage = new()
+    if stage.role == "host":
+        return Found.UNTRIED
     _tool(stage)
-    if stage.role != "host":
-        package = stage.plan.package(PACKAGE)
-        package.handles(package.listen("tool_execution_start"), Behaviour(reply=Reply(throws=error(WORD))))
+    package = stage.plan.package(PACKAGE)
+    package.handles(package.listen("tool_execution_start"), Behaviour(reply=Reply(throws=error(WORD))))
     _say(stage, [TOOL])
     return _there(bool(stage.trace.of("notice")))
 
@@ -456,7 +457,7 @@ def _host_seams(new: NewStage) -> Found:
     stage = new()
     stage.open()
     outcome: Outcome = stage.ask(HostCall(target="tools", call="schemas"))
-    return _there(outcome.threw is UNSET)
+    return _there(isinstance(outcome.returned, list))
 
 
 PROBES = MappingProxyType[str, Probe](

@@ -68,4 +68,4 @@ class Prober:
             self._broken[bridge.label] += 1
             self._pool.discard(bridge)
             return None
-        return None if found is Found.UNCLEAR else found is Found.THERE
+        return {Found.THERE: True, Found.LACKING: False}.get(found)

@@ -36,6 +36,16 @@ class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     seq: Integer | UnsetType = UNSET
 
 
+def printable(text: str) -> str:
+    """Return ``text`` with everything that moves a cursor, turns writing round or cannot be seen written as an escape.
+
+    Line feeds stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+
+
 def quote(data: bytes | str, limit: int = 120) -> str:
     """Return ``data`` as a short literal that is safe to print: control characters escaped, the middle left out."""
     size = len(data)

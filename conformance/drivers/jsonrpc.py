@@ -127,6 +127,11 @@ class Connection:
         """The methods of our open requests, oldest first."""
         return [message.method for message, _ in self._pending.values()]
 
+    @property
+    def unfinished(self) -> bytes:
+        """The beginning of a line whose end has not come yet."""
+        return b"" if self._channel is None else self._channel.unfinished
+
     def fail(self, error: HarnessError) -> None:
         """End the connection for this reason; the first one stays."""
         if self.lost.done():

@@ -60,6 +60,11 @@ class LineChannel:
         self._head = b""
         self._drain = False
 
+    @property
+    def unfinished(self) -> bytes:
+        """The beginning of a line whose end has not come yet."""
+        return b"".join(self._pieces)
+
     def start(self) -> None:
         """Read from now on, on the running loop. Raises ``OSError`` when a descriptor cannot be waited for."""
         assert self._read_fd is not None

@@ -14,6 +14,7 @@ TOO_DEEP = 'send a value that holds itself as the tag {"$": "cycle"}'
 NOT_A_MESSAGE = f"send one JSON-RPC 2.0 object a line, with the members that {PAGE} names and no others"
 TOO_LONG = "end every message with a line feed, and send a text over 1 MiB as its size, digest, head and tail"
 NOT_READ = "read standard input all the time, in a task or thread of its own, also while something else is awaited"
+OPEN = "keep standard input and output open until standard input ends, and end then"
 SEQ = "number every message you send, answers too, with a seq that rises"
 EITHER = "send either a request (id and method) or an answer (id, and result or error), never both"
 ID = "give each open request an id of its own, a number or a text"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance.drivers import mends
 from conformance.drivers.driver import AdapterGone, HarnessError, Peer, ProtocolBroken
-from conformance.drivers.envelope import quote
+from conformance.drivers.envelope import printable, quote
 from conformance.drivers.jsonrpc import Connection
 from conformance.drivers.process import Child, Relative
 from conformance.drivers.protocol import (
@@ -62,7 +63,7 @@ class StdioDriver:
         self._env = dict(env or {})
         self._extra_names = tuple(extra_names)
         self._line_limit = line_limit
-        self._start_seconds = start_seconds
+        self.start_seconds = start_seconds
         self._grace_seconds = grace_seconds
         self._suite_version = suite_version
         self._around: Surroundings | None = None
@@ -86,6 +87,11 @@ class StdioDriver:
         return child.describe() if child is not None and child.ended_by_itself else None
 
     @property
+    def unfinished(self) -> bytes:
+        """The beginning of a message whose end has not come yet."""
+        return b"" if self._connection is None else self._connection.unfinished
+
+    @property
     def stderr(self) -> str:
         """What the process wrote to its error output: the beginning and the end of it."""
         return self._child.errors.text() if self._child is not None else ""
@@ -98,13 +104,13 @@ class StdioDriver:
         try:
             connection = self._launch()
             try:
-                async with asyncio.timeout(self._start_seconds):
+                async with asyncio.timeout(self.start_seconds):
                     answer = await connection.request(
                         Initialize(protocol=PROTOCOL_VERSION, suite=self._suite_version, mount=self._mount)
                     )
             except TimeoutError:
                 raise HarnessError(
-                    f"{self.label} did not answer initialize within {self._start_seconds:g} s{self._last_words()}",
+                    f"{self.label} did not answer initialize within {self.start_seconds:g} s{self._last_words()}",
                     "check that the command starts an adapter that reads its standard input line by line",
                 ) from None
             assert isinstance(answer, InitializeResult)
@@ -131,6 +137,18 @@ class StdioDriver:
     async def failed(self) -> HarnessError:
         """Return, as soon as it is known, why the connection can no longer be used."""
         return await asyncio.shield(self._live().lost)
+
+    def spawn(self, on_exit: Callable[[], None]) -> tuple[Surroundings, Child]:
+        """Start the program once more, without a connection; the caller ends the child and removes its surroundings."""
+        around = Surroundings(self._extra_names, self._env)
+        try:
+            return around, Child(self.argv, around.env, self._cwd or around.work, on_exit)
+        except (OSError, ValueError) as error:
+            around.remove()
+            raise HarnessError(
+                f"{self.label} cannot be started: {quote(self.argv[0] if self.argv else '')}: {error}",
+                "check the command of the bridge specification, and that the program is installed and executable",
+            ) from error
 
     def kill(self) -> None:
         """End the process and its family at once, without grace; ``close`` cleans up as always."""
@@ -166,14 +184,8 @@ class StdioDriver:
         return self._connection
 
     def _launch(self) -> Connection:
-        around = self._around = Surroundings(self._extra_names, self._env)
-        try:
-            self._child = child = Child(self.argv, around.env, self._cwd or around.work, self._exited)
-        except (OSError, ValueError) as error:
-            raise HarnessError(
-                f"{self.label} cannot be started: {quote(self.argv[0] if self.argv else '')}: {error}",
-                "check the command of the bridge specification, and that the program is installed and executable",
-            ) from error
+        self._around, self._child = self.spawn(self._exited)
+        child = self._child
         self._connection = Connection(self.label, "suite", ADAPTER_ASKS, NOTES, self._line_limit, self._gone)
         self._connection.connect(child.stdout, child.stdin)
         return self._connection
@@ -195,12 +207,14 @@ class StdioDriver:
         child, connection = self._child, self._connection
         assert child is not None
         assert connection is not None
+        mend = "run the command by hand, or look at what it wrote to its error output"
         if await child.exited(EXIT_SECONDS):
             await asyncio.sleep(0.05)  # until the pipes are empty; their end may never come when a child holds them
             child.read_errors()
             how = child.describe()
         else:
             how = f"{self._how}, but is still running,"
+            mend = mends.OPEN
         if self._rest:
             how += f" after half a line, {quote(self._rest)},"
         awaited = ", ".join(connection.awaited)
@@ -208,7 +222,7 @@ class StdioDriver:
         connection.fail(
             AdapterGone(
                 f"{self.label} {how}{while_}{self._last_words()}",
-                "run the command by hand, or look at what it wrote to its error output",
+                mend,
             )
         )
 
@@ -217,5 +231,4 @@ class StdioDriver:
         if not text:
             return "; it wrote nothing to its error output"
         tail = "\n".join(text.splitlines()[-12:])[-2000:]
-        safe = "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in tail)
-        return "; its error output ends:\n    " + safe.replace("\n", "\n    ")
+        return "; its error output ends:\n    " + printable(tail).replace("\n", "\n    ")

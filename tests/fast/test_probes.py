@@ -114,7 +114,7 @@ class LoneHost(Empty):
     async def handle(self, message: Message) -> Record:
         if isinstance(message, Initialize):
             return await super().handle(message)
-        return message.Result()
+        return Outcome(returned=[]) if isinstance(message, HostCall) else message.Result()
 
 
 def test_every_capability_has_a_probe() -> None:
