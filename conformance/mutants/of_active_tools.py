@@ -448,3 +448,24 @@ class BadValueEndsTheTurn(ActiveTools):
             for agent in self._host.agents:
                 agent.cancel({"kind": "user"})
         return super().wanted(names)
+
+
+@mutant()
+class BeforeAgentStartNotTold(Bridge):
+    """Asks nobody before the first request of a prompt."""
+
+    async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
+        self._opening.discard(context.agent)
+        return await super().assemble(assembly, context, following)
+
+
+@mutant()
+class BeforeAgentStartToldLate(Bridge):
+    """Asks before the first request of a prompt when that request's catalogue is made already."""
+
+    async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
+        opens, listed = context.agent in self._opening, assembly.tools
+        made = await super().assemble(assembly, context, following)
+        if opens:
+            made.tools = listed
+        return made

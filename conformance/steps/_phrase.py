@@ -12,7 +12,9 @@ from pytest_bdd import parsers
 
 from conformance.drivers.driver import HarnessError
 
-EVENTS = "tool_execution_start|tool_execution_update|tool_execution_end|tool_call|tool_result|user_bash"
+EVENTS = (
+    "tool_execution_start|tool_execution_update|tool_execution_end|tool_call|tool_result|user_bash|before_agent_start"
+)
 METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on"
 
 _KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -29,7 +31,8 @@ def phrase(text: str) -> parsers.StepParser:
     """Return the parser of a phrase.
 
     ``"{name}"`` matches a quoted text without quotes in it, ``{name:json}`` a JSON value, ``{name:int}`` a count,
-    ``{name:event}`` one of Pi's six events, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.
+    ``{name:event}`` one of Pi's six events or the one
+    before a prompt's first request, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.
     """
     pattern, at = "", 0
     converters: dict[str, Callable[[str], Any]] = {}

@@ -811,6 +811,34 @@ Feature: registerTool
         | tool_result          |
         | tool_execution_end   |
 
+    @rule:registerTool.registered-in-before-agent-start
+    Scenario: A tool registered before the first request is there in the second
+      Given a package "parcels" with the tool "open_shop"
+      And package "parcels" answers before_agent_start with
+        """
+        acts:
+          - do: pi
+            call: registerTool
+            args: [{name: print_label, label: print, description: prints, parameters: {type: object, properties: {}}}]
+        """
+      And the model first calls "open_shop"
+      When the model calls "print_label"
+      Then request 2 lists "print_label"
+      And the tool "print_label" runs 1 times
+      And call "2" succeeds
+
+    @rule:registerTool.registered-in-before-agent-start-at-once
+    Scenario: A tool registered before the first request is there in it
+      Given package "parcels" answers before_agent_start with
+        """
+        acts:
+          - do: pi
+            call: registerTool
+            args: [{name: print_label, label: print, description: prints, parameters: {type: object, properties: {}}}]
+        """
+      When the user says "hello"
+      Then request 1 lists "print_label"
+
     @rule:registerTool.registered-by-a-running-tool
     Scenario: A tool that a tool registers is there in the next request
       Given a package "parcels" with the tool "open_shop"

@@ -228,6 +228,20 @@ Feature: setActiveTools
     Then setActiveTools, called while loading, threw
     And request 1 lists "global_writer_tool"
 
+  @rule:setActiveTools.in-before-agent-start
+  Scenario: Set before the first request, seen in the second
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in before_agent_start
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.in-before-agent-start-at-once
+  Scenario: Set before the first request, seen in it
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in before_agent_start
+    When the user says "hello"
+    Then request 1 lists "global_reader_tool"
+    And request 1 does not list "global_writer_tool"
+
   @rule:setActiveTools.bad-values-hurt-nobody
   Scenario Outline: A value that is no list of names
     Given package "modes" calls setActiveTools with <arguments> in tool_execution_start
