@@ -192,7 +192,8 @@ def catalogue(stage: Stage, number: int, agent: str = MAIN) -> list[dict[str, An
     requests = stage.requests(agent)
     ended = stage.trace.last("turn.end", agent=agent)
     if not requests and ended is not None:
-        raise RuleFailed(f"the model is asked; got: the turn ended without a request (reason: {ended['reason']})")
+        why = ended["message"] or ended["reason"]
+        raise RuleFailed(f"expected: the model is asked; got: the turn ended without a request ({why})")
     if len(requests) < number:
         raise Inconclusive(f"request {number} of agent {agent!r} was never made (there were {len(requests)})")
     tools: list[dict[str, Any]] = requests[number - 1]["tools"]

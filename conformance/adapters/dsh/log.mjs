@@ -12,7 +12,8 @@ const boundary = (kind) => (note, { turn, step }) => note(kind, { turn, step });
 
 const NOTES = {
   "turn/start": boundary("turn.start"),
-  "turn/end": (note, { turn, reason }) => note("turn.end", { turn, reason: reason.kind }),
+  "turn/end": (note, { turn, reason }) =>
+    note("turn.end", { turn, reason: reason.kind, message: reason.error?.message }),
   "step/start": boundary("step.start"),
   "step/end": boundary("step.end"),
   "user/message": (note, { content }) => note("log.user", { text: textOf(content) }),

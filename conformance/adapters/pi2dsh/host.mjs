@@ -33,6 +33,7 @@ const CAPABILITIES = [
   "cancel",
   "host-policy",
   "host-ask",
+  "host-seams",
   "attachments",
   "attachments-optional",
   "exec",
