@@ -113,14 +113,16 @@ class Rule:
     def applies_to(self, role: Role, mount: str | None = None, capabilities: Collection[str] = ()) -> bool:
         """Whether the rule says anything about an implementation of this role under this mount.
 
-        ``mounts`` restricts bridges only: Pi and the host are not mounted. A fact of the host is asked of a bridge only
-        when its adapter declares the capability ``host-seams``.
+        ``mounts`` restricts bridges only: Pi and the host are not mounted. A fact of the host, and what can only be
+        brought about on the host's own seams, is asked of a bridge only when its adapter declares the capability
+        ``host-seams``: an adapter owes nobody a way past the bridge.
         """
         if role not in _ROLES_OF[self.relation]:
             return False
         if role != "bridge":
             return True
-        if self.relation == "host" and HOST_SEAMS not in capabilities:
+        on_seams = self.relation == "host" or HOST_SEAMS in self.needs
+        if on_seams and HOST_SEAMS not in capabilities:
             return False
         return not self.mounts or mount in self.mounts
 

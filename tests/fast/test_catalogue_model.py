@@ -10,7 +10,7 @@ from conformance.catalogue import Rule
 from conformance.catalogue.model import Relation, Role, Side, Source
 
 
-def rule(relation: Relation, **named: Any) -> Rule:
+def rule(relation: Relation, needs: tuple[str, ...] = (), **named: Any) -> Rule:
     return Rule(
         id="demo.works",
         surface="demo",
@@ -19,7 +19,7 @@ def rule(relation: Relation, **named: Any) -> Rule:
         text="The thing works.",
         source=Source("tools", "demo-api"),
         evidence=(),
-        needs=(),
+        needs=needs,
         kills=(),
         since=1,
         file="spec/tools/demo.yaml",
@@ -45,6 +45,13 @@ def test_a_relation_decides_which_roles_are_asked(relation: Relation, roles: set
 def test_a_bridge_without_host_seams_is_not_asked_about_its_host() -> None:
     assert not rule("host").applies_to("bridge", "engine")
     assert rule("host").applies_to("host")
+
+
+def test_what_only_the_hosts_seams_can_bring_about_is_asked_only_where_they_are_offered() -> None:
+    seams = rule("bridge", needs=("host-seams", "native-tools"))
+    assert not seams.applies_to("bridge", "engine")
+    assert seams.applies_to("bridge", "engine", {"host-seams"})
+    assert rule("bridge", needs=("native-tools",)).applies_to("bridge", "engine")
 
 
 def test_mounts_restrict_bridges_only() -> None:
