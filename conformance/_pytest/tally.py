@@ -200,7 +200,9 @@ class Tally:
             format=FORMAT,
             suite=Named(name="pi-bridge-conformance", version=__version__),
             spec=SpecReport(
-                version=self.plan.catalogue.version, digest=spec_digest(self.plan.catalogue, self.plan.features)
+                version=self.plan.catalogue.version,
+                revision=self.plan.catalogue.revision,
+                digest=spec_digest(self.plan.catalogue, self.plan.features),
             ),
             protocol=PROTOCOL_VERSION,
             python=platform.python_version(),

@@ -9,6 +9,7 @@ from typing import Literal
 from conformance.catalogue.features import Features, item_id, lint
 from conformance.catalogue.model import Catalogue, Role, Rule, Side
 from conformance.catalogue.problems import Problem, did_you_mean, near
+from conformance.catalogue.released import check_released
 
 RuleIds = Mapping[str, Collection[str]]
 """Names (of properties, invariants or mutants) to the ids of the rules they speak of."""
@@ -116,6 +117,7 @@ def check(
     for kind, registered in (*_registries(properties, invariants), ("mutant", mutants)):
         problems += _registered(kind, registered, catalogue)
     problems += _idle_mutants(catalogue, mutants)
+    problems += check_released(catalogue)
     return sorted(set(problems))
 
 

@@ -70,7 +70,8 @@ class _Loader:
                     whole = False
         self._check_unique(surfaces)
         self._check_orphans(index, whole)
-        return Catalogue(index.value["version"], documents, tuple(surfaces), self.root)
+        revision = index.value.get("revision", 0)
+        return Catalogue(index.value["version"], documents, tuple(surfaces), self.root, revision)
 
     def _read(self, name: str, form: Checker) -> Text | None:
         text, problems = read(self.root / name, self._label(name))

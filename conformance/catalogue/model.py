@@ -165,12 +165,17 @@ class Document:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All rules, surfaces in the index's order; ``version`` is the spec version, ``root`` the folder read."""
+    """All rules, surfaces in the index's order; ``root`` is the folder read.
+
+    ``version`` moves when a bridge that was conformant may no longer be, or an id goes; ``revision`` counts the other
+    changes since then.
+    """
 
     version: int
     documents: tuple[Document, ...]
     surfaces: tuple[Surface, ...]
     root: Path = field(compare=False)
+    revision: int = 0
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:

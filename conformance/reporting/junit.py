@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 from msgspec import UNSET
 
-from conformance.reporting.merge import Column, Matrix, Row
+from conformance.reporting.merge import Column, Matrix, Row, version_of
 from conformance.reporting.model import ProofReport
 from conformance.verdicts import TABLE, Verdict
 
@@ -49,7 +49,7 @@ def _suite(column: Column, matrix: Matrix) -> Xml.Element:
         "role": who.role,
         "mount": column.bridge.mount or "",
         "standing": column.standing,
-        "rules": f"version {matrix.newest.report.spec.version}, digest {matrix.newest.report.spec.digest}",
+        "rules": f"version {version_of(matrix.newest)}, digest {matrix.newest.report.spec.digest}",
         **who.versions,
     }
     properties = Xml.SubElement(suite, "properties")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from conformance.catalogue.model import LEVELS
 from conformance.reporting._spoken import clean, fitted
-from conformance.reporting.merge import FINE, Cell, Column, Matrix
+from conformance.reporting.merge import FINE, Cell, Column, Matrix, version_of
 from conformance.verdicts import TABLE, Verdict
 
 MOST = 60
@@ -15,8 +15,10 @@ MOST = 60
 LONG = 160
 """Characters of one reason."""
 
-# An underscore inside a word means nothing, a colon only before a letter (`:name:`, `http:`).
-_ACTIVE = re.compile(r"[\\`*{}\[\]<>#+!|~&@$=^\"']|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=\S)|^[-\d]|(?i:www(?=\.))")
+# An underscore inside a word means nothing, a colon only in `:name:` and `http:`.
+_ACTIVE = re.compile(
+    r"[\\`*{}\[\]<>#+!|~&@$=^\"']|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=[A-Za-z/+-])|^[-\d]|(?i:www(?=\.))"
+)
 
 
 def escaped(text: str, most: int = LONG) -> str:
@@ -134,7 +136,7 @@ def _surfaces(matrix: Matrix) -> Iterator[str]:
 def _origin(matrix: Matrix) -> str:
     newest = matrix.newest.report
     return (
-        f"<sub>{len(matrix.rows)} rules, version {newest.spec.version}, digest {code(newest.spec.digest[:12])}; "
+        f"<sub>{len(matrix.rows)} rules, version {version_of(matrix.newest)}, digest {code(newest.spec.digest[:12])}; "
         f"suite {escaped(newest.suite.version, 40)}; run {escaped(newest.started, 40)}.</sub>"
     )
 

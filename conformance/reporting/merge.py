@@ -165,7 +165,9 @@ def merge(reports: Iterable[Read], *, apart: bool = False) -> Matrix:
     the newest run that decided it counts. With ``apart`` each report gets its own. Rules are shown as the report with
     the highest spec version has them, of equals the newest.
     """
-    sources = tuple(sorted(reports, key=lambda read: (read.report.spec.version, read.report.started)))
+    sources = tuple(
+        sorted(reports, key=lambda read: (read.report.spec.version, read.report.spec.revision, read.report.started))
+    )
     order = _order(sources)
     present = {rule.id for bridge in sources[-1].report.bridges for rule in bridge.rules}
     grouped: dict[str, list[tuple[Read, BridgeReport]]] = {}
@@ -181,6 +183,11 @@ def merge(reports: Iterable[Read], *, apart: bool = False) -> Matrix:
         Row(rule, tuple(column.cells[rule.id] for column in columns), rule.id not in present) for rule in order.values()
     ]
     return Matrix(sources, tuple(columns), tuple(_groups(rows, sources)), tuple(_notes(sources, columns, rows)))
+
+
+def version_of(read: Read) -> str:
+    """Version and revision of a report's rules."""
+    return f"{read.report.spec.version}.{read.report.spec.revision}"
 
 
 def _key(bridge: BridgeReport) -> str:
@@ -272,13 +279,13 @@ def _notes(sources: Sequence[Read], columns: Sequence[Column], rows: Sequence[Ro
     newest = sources[-1].report
     for what, values in (
         ("versions of the suite", sorted({source.report.suite.version for source in sources})),
-        ("versions of the rules", sorted({str(source.report.spec.version) for source in sources})),
+        ("versions of the rules", sorted({version_of(source) for source in sources})),
     ):
         if len(values) > 1:
             yield f"They were made by different {what}: {', '.join(values)}."
     if len({source.report.spec.digest for source in sources}) > 1:
         yield (
-            f"They do not all ask the same. Shown are the rules of spec version {newest.spec.version}, "
+            f"They do not all ask the same. Shown are the rules of version {version_of(sources[-1])}, "
             f"digest {newest.spec.digest[:12]}, of {newest.started[:10]}; a verdict on an earlier form of a rule is "
             "marked, and a must that a run did not know yet counts as unproven."
         )

@@ -153,10 +153,11 @@ class Named(Record, frozen=True):
 
 
 class SpecReport(Record, frozen=True):
-    """Which rules these were: the spec's version and the digest over rules and proofs."""
+    """Which rules these were: the spec's version and revision, and the digest over rules and proofs."""
 
     version: int
     digest: str
+    revision: int = 0
 
 
 class Report(Record, frozen=True):

@@ -40,8 +40,8 @@ def test_several_days_and_suites_are_said() -> None:
 
     assert said(notes, "2 reports", "2 days", "2026-01-01", "2026-02-01")
     assert said(notes, "versions of the suite", "9")
-    assert said(notes, "versions of the rules", "1, 2")
-    assert said(notes, "do not all ask the same", "spec version 2")
+    assert said(notes, "versions of the rules", "1.0, 2.0")
+    assert said(notes, "do not all ask the same", "version 2.0")
 
 
 def test_a_must_that_a_run_did_not_know_yet_is_unproven() -> None:
