@@ -165,6 +165,7 @@ def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | Non
     import pytest
 
     with tempfile.TemporaryDirectory(prefix="bridge-conformance-mutants-") as folder:
+        from conformance._pytest.watched import Watched
         from conformance.commands.run import INI
 
         arguments = [f"-c{INI}", f"--rootdir={Path.cwd()}", "-p", "bridge_conformance_pytest", "-p", "no:cacheprovider"]
@@ -182,7 +183,7 @@ def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | Non
         os.environ.pop("PYTEST_ADDOPTS", None)
         with io.StringIO() as said:
             with contextlib.redirect_stdout(said):
-                status = int(pytest.main(arguments))
+                status = int(pytest.main(arguments, plugins=[Watched("mutants")]))
             report = Path(folder) / "conformance.json"
             if status in (2, 4) or not report.is_file():
                 print(said.getvalue(), file=sys.stderr)
