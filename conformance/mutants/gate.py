@@ -23,6 +23,8 @@ from conformance.verdicts import WRONG, Verdict
 
 BLANKET_RULES, BLANKET_SURFACES = 20, 6
 """How many rules, of how many surfaces, must catch a mutant that is wrong nearly everywhere."""
+AT_ONCE = 20
+"""Mutants of one session when each is asked everything: more would fill the memory with tests."""
 
 
 @dataclass
@@ -121,7 +123,7 @@ def main(argv: list[str]) -> int:
         prog="bridge-conformance mutants",
         description="Prove that the proofs can fail: the reference with one defect at a time must be caught by each "
         "rule that names the defect.",
-        epilog="Exit status: 0 all caught, 1 survivors or a rule that kills nothing, 3 the session broke.",
+        epilog="Exit status: 0 all caught, 1 survivors or a must that kills nothing, 3 the session broke, 4 wrong use.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants; may hold *")
     parser.add_argument("--full", action="store_true", help="ask every rule of every mutant: which others fell?")
@@ -136,6 +138,10 @@ def main(argv: list[str]) -> int:
         for mutant in mutants.values()
         if not given.names or any(fnmatchcase(mutant.name, pattern) for pattern in given.names)
     ]
+    strange = [name for name in given.names if not any(fnmatchcase(mutant, name) for mutant in mutants)]
+    if strange:
+        print(f"no mutant is called {', '.join(strange)}; --list tells the names", file=sys.stderr)
+        return 4
     if given.list:
         for mutant in chosen:
             rules = ", ".join(named.get(mutant.name, ["many" if mutant.blanket else "none"]))
@@ -143,10 +149,15 @@ def main(argv: list[str]) -> int:
         return 0
     started = time.monotonic()
     asked = [mutant for mutant in chosen if given.full or mutant.blanket or mutant.name in named]
-    matrix = _session(asked, given.full, given.n)
-    if matrix is None:
-        print("the session of the mutants broke; what pytest printed says why", file=sys.stderr)
-        return 3
+    size = AT_ONCE if given.full else len(asked) or 1
+    matrix = Matrix()
+    for part in (asked[at : at + size] for at in range(0, len(asked), size)):
+        found_of_part = _session(part, given.full, given.n)
+        if found_of_part is None:
+            print("the session of the mutants broke; what pytest printed says why", file=sys.stderr)
+            return 3
+        matrix.verdicts.update(found_of_part.verdicts)
+        matrix.messages.update(found_of_part.messages)
     found = problems(asked, catalogue, matrix)
     if not given.names:
         found = joins(mutants, catalogue) + found
@@ -155,6 +166,9 @@ def main(argv: list[str]) -> int:
         given.report.write_text(json.dumps(matrix.verdicts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     pairs = sum(len(named.get(mutant.name, ())) for mutant in asked)
     print(f"{len(asked)} mutants, {pairs} pairs of mutant and rule, {time.monotonic() - started:.0f} s")
+    lazy = idle(asked, catalogue, matrix, given.full)
+    if lazy and not given.names:
+        print(f"{len(lazy)} rules kill nothing: {', '.join(lazy)}")
     for problem in found:
         print(f"  {problem}")
     print("every mutant is caught" if not found else f"{len(found)} problems")
@@ -192,11 +206,26 @@ def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | Non
 
 
 def _print(mutants: list[Mutant], named: Mapping[str, list[str]], matrix: Matrix, full: bool) -> None:
+    """Print a line for each mutant: which of the rules that name it caught it, and which others did as well."""
     width = max((len(mutant.name) for mutant in mutants), default=0)
     for mutant in mutants:
-        rules = named.get(mutant.name, [])
-        fell = [rule for rule in matrix.verdicts[mutant.name] if matrix.killed(mutant, rule)]
+        verdicts = matrix.verdicts[mutant.name]
+        rules = [] if mutant.blanket else named.get(mutant.name, [])
+        fell = [rule for rule in verdicts if matrix.killed(mutant, rule)]
         others = [rule for rule in fell if rule not in rules]
         mark = "caught" if fell and all(rule in fell for rule in rules) else "SURVIVES"
-        line = f"{mutant.name:<{width}}  {mark}  by {len(fell)} of {len(matrix.verdicts[mutant.name])} rules asked"
-        print(line + (f"; also fell: {', '.join(others)}" if full and others else ""))
+        if mutant.blanket:
+            said = f"by {len(fell)} of {len(verdicts)} rules asked"
+        else:
+            said = ", ".join(f"{rule} ({verdicts.get(rule, 'not run')})" for rule in rules)
+        print(f"{mutant.name:<{width}}  {mark}  {said}")
+        if full and others:
+            print(f"{'':<{width}}  also fell: {', '.join(others)}")
+
+
+def idle(mutants: Iterable[Mutant], catalogue: Catalogue, matrix: Matrix, full: bool) -> list[str]:
+    """Return the rules that kill nothing: in the whole matrix those that caught nobody, else those that name nobody."""
+    if not full:
+        return [rule.id for rule in catalogue.rules if not rule.kills]
+    caught = {rule for mutant in mutants for rule in matrix.verdicts[mutant.name] if matrix.killed(mutant, rule)}
+    return [rule.id for rule in catalogue.rules if rule.id not in caught]

@@ -7,11 +7,13 @@ import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from conformance.drivers.backend import Backend, Suite
 from reference_bridge.bridge.bridge import Bridge
-from reference_bridge.host import Host
+from reference_bridge.host import Agent, Host
+from reference_bridge.host.agents import Agents
+from reference_bridge.host.tools import Tools
 
 T = TypeVar("T", bound=type)
 
@@ -44,7 +46,7 @@ MUTANTS: dict[str, Mutant] = {}
 
 
 def mutant(*, hangs: bool = False, blanket: bool = False, mount: str | None = None) -> Callable[[T], T]:
-    """Register a class as a mutant: a subclass of ``Bridge``, of ``Host``, or of one of the bridge's parts.
+    """Register a class as a mutant: a subclass of ``Bridge``, of ``Host``, or of one of the parts of either.
 
     The name is the class's, in lower case with hyphens; the defect is the first line of its docstring.
     """
@@ -73,14 +75,24 @@ def load_mutants() -> dict[str, Mutant]:
     return MUTANTS
 
 
+_WHOLES: tuple[type, ...] = (Bridge, Host, Tools, Agents, Agent)
+"""The classes that are made of parts; each of them but the first two is a part itself."""
+
+
 def _build(defect: type) -> tuple[type[Bridge], type[Host]]:
-    if issubclass(defect, Bridge):
-        return defect, Host
-    if issubclass(defect, Host):
-        return Bridge, defect
-    parts = {value: name for name, value in vars(Bridge).items() if name.endswith("_type") and isinstance(value, type)}
-    for base in defect.__mro__:
-        if base in parts:
-            members: dict[str, Any] = {parts[base]: defect}
-            return type(defect.__name__, (Bridge,), members), Host
-    raise TypeError(f"{defect.__name__} is no part of the reference bridge")
+    """Return bridge and host with the defect in its place: as it is, or as a part of a part of one of them."""
+    whole = defect
+    while not issubclass(whole, Bridge | Host):
+        holder, name = _place(whole)
+        whole = type(defect.__name__, (holder,), {name: whole})
+    return (whole, Host) if issubclass(whole, Bridge) else (Bridge, whole)
+
+
+def _place(part: type) -> tuple[type, str]:
+    """Return the class that has a part like this one, and under which name."""
+    for base in part.__mro__:
+        for holder in _WHOLES:
+            for name, value in vars(holder).items():
+                if name.endswith("_type") and value is base:
+                    return holder, name
+    raise TypeError(f"{part.__name__} is no part of the reference")

@@ -18,6 +18,9 @@ DISPOSED = {"kind": "disposed"}
 class Agents:
     """Every living agent, by id."""
 
+    agent_type = Agent
+    session_type = Session
+
     def __init__(self, services: Services, store: Callable[[str], Store]) -> None:
         self._services = services
         self._store = store
@@ -50,8 +53,10 @@ class Agents:
         """
         if id in self._agents:
             raise ValueError(f'session "{id}" already exists')
-        session = Session(id, self._store(id), self._publish)
-        agent = Agent(id, self._services, session, ModelRoute(model, provider, model_name), cwd, self._dispose)
+        session = self.session_type(id, self._store(id), self._publish)
+        agent = self.agent_type(
+            id, self._services, session, ModelRoute(model, provider, model_name), cwd, self._dispose
+        )
         agent.owner = owner
         self._agents[id] = agent
         if owner is not None:

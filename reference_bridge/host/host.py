@@ -59,7 +59,14 @@ class Host:
     | `agent/turn-stopping` | `(stopping)` | yes, one after the other |
     | `agent/status` | `(change)` | no |
     | `agent/start`, `agent/end` | `(agent)` | no |
+
+    Its parts are made by the classes that end in `_type`, here and in `Tools`, `Agents` and `Agent`.
     """
+
+    events_type = Events
+    asks_type = AskResolution
+    tools_type = Tools
+    agents_type = Agents
 
     def __init__(self, options: HostOptions | None = None) -> None:
         """Raises `ValueError` for a pool without a place."""
@@ -71,16 +78,15 @@ class Host:
             )
         self.logger = Logger()
         self.background = Background()
-        self.events = events = Events(self.background, self.logger)
-        self.tools = Tools(
-            lambda: events.emit("tools/change", None), options.mode, events, AskResolution(options.approval, events)
-        )
+        self.events = events = self.events_type(self.background, self.logger)
+        asks = self.asks_type(options.approval, events)
+        self.tools = self.tools_type(lambda: events.emit("tools/change", None), options.mode, events, asks)
         if options.code_runtime is not None:
             self.tools.transport = run_code_tool(options.code_runtime, self.tools, options.max_parallel_tool_calls)
         services = Services(
             self.tools, events, self.tools.pipeline, self.background, self.logger, options.max_parallel_tool_calls
         )
-        self.agents = Agents(services, options.store)
+        self.agents = self.agents_type(services, options.store)
 
     @property
     def approval(self) -> ApprovalService | None:

@@ -87,6 +87,10 @@ class _Activity:
 class Agent:
     """One conversation. Its `scope` is where its own tools, masks, guards and listeners live."""
 
+    inbox_type = Inbox
+    batch_type = Batch
+    log_type = BatchLog
+
     def __init__(
         self,
         id: str,
@@ -102,7 +106,7 @@ class Agent:
         self.cwd = cwd
         self.owner: Agent | None = None
         """The agent that made this one to work for it; `None` for one that people talk to."""
-        self.inbox = Inbox(session)
+        self.inbox = self.inbox_type(session)
         self._services = services
         self._requests = Requests(self, route)
         self._dispose = dispose
@@ -275,8 +279,9 @@ class Agent:
                 (call, CallRequest(call.id, call.name, parse_arguments(call.arguments_text), signal, agent=self))
                 for call in reply.calls
             ]
-            log = BatchLog(self.session, activity.turn, activity.step)
-            batch = Batch(self._services.pipeline, log, calls, signal, self._services.pool_size, self._accept_context)
+            log = self.log_type(self.session, activity.turn, activity.step)
+            pipeline, pool_size = self._services.pipeline, self._services.pool_size
+            batch = self.batch_type(pipeline, log, calls, signal, pool_size, self._accept_context)
             return {"kind": "completed"} if await batch.run() else None
         finally:
             self.session.append("step/end", position)

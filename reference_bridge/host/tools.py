@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 class Tools(Registry):
     """The registry together with the pipeline that runs what is in it."""
 
+    pipeline_type = Pipeline
+
     def __init__(self, changed: Callable[[], None], mode: Mode, events: Events, resolve_ask: AskResolver) -> None:
         super().__init__(changed, mode)
-        self.pipeline = Pipeline(self, events, resolve_ask)
+        self.pipeline = self.pipeline_type(self, events, resolve_ask)
 
     async def execute(
         self,

@@ -18,6 +18,7 @@ from conformance.verdicts import Verdict
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.registrations import Registrations
 from reference_bridge.host import Host
+from reference_bridge.host.inbox import Inbox
 
 DEAF, LOUD = Mutant("deaf", "Hears nothing."), Mutant("loud", "Says too much.")
 STUCK = Mutant("stuck", "Never answers.", hangs=True)
@@ -208,8 +209,29 @@ def test_a_survivor_is_exit_1_and_named(small: dict[str, Any], capsys: pytest.Ca
 
     assert gate.main([]) == 1
     said = capsys.readouterr().out
-    assert "loud  SURVIVES  by 0 of 1 rules asked" in said
+    assert "loud  SURVIVES  mouth.speak (pass)" in said
     assert "loud survives mouth.speak" in said
+
+
+def test_the_others_that_fell_are_told_in_the_whole_matrix(
+    small: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    small["loud"] = {"mouth.speak": "fail", "ears.hear": "fail"}
+
+    assert gate.main(["--full"]) == 0
+    assert "also fell: ears.hear" in capsys.readouterr().out
+
+
+def test_rules_that_kill_nothing_are_told(small: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    small["loud"] = small["deaf"] = {"ears.hear": "fail", "mouth.speak": "pass"}
+
+    gate.main(["--full"])
+    assert "1 rules kill nothing: mouth.speak" in capsys.readouterr().out
+
+
+def test_a_name_that_no_mutant_has_is_wrong_use(small: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    assert gate.main(["laod"]) == 4
+    assert "no mutant is called laod" in capsys.readouterr().err
 
 
 def test_a_session_that_broke_is_exit_3(small: dict[str, Any]) -> None:
@@ -295,11 +317,22 @@ def test_two_mutants_may_not_share_a_name(table: dict[str, Mutant]) -> None:
 
 
 def test_what_is_no_part_of_the_bridge_is_no_mutant(table: dict[str, Mutant]) -> None:
-    with pytest.raises(TypeError, match="Stranger is no part of the reference bridge"):
+    with pytest.raises(TypeError, match="Stranger is no part of the reference"):
 
         @mutant()
         class Stranger:
             """Belongs to nobody."""
+
+
+def test_a_part_of_a_part_of_the_host_makes_another_host(table: dict[str, Mutant]) -> None:
+    @mutant()
+    class Hoarder(Inbox):
+        """Keeps what was claimed."""
+
+    made = table["hoarder"].host_type
+
+    assert (table["hoarder"].bridge_type, made.agents_type.agent_type.inbox_type) == (Bridge, Hoarder)
+    assert Host.agents_type.agent_type.inbox_type is Inbox
 
 
 def test_every_mutant_is_another_bridge_or_another_host() -> None:
