@@ -66,12 +66,19 @@ class Ledger:
         ]
         return max(found, key=lambda each: (each.example is not None, each.mount is not None), default=None)
 
-    def unknown(self, known: Collection[str], items: Collection[tuple[str, str]]) -> Iterator[tuple[Deviation, str]]:
-        """Entries that speak of nothing, with the reason: ``known`` are rule ids, ``items`` rule and example here."""
+    def unknown(
+        self, known: Collection[str], items: Collection[tuple[str, str]], mount: str | None = None
+    ) -> Iterator[tuple[Deviation, str]]:
+        """Entries that speak of nothing, with the reason: ``known`` are rule ids, ``items`` rule and example here.
+
+        Whether an entry for another mount than ``mount`` speaks of something is not known here.
+        """
         rules = {rule for rule, _ in items}
         for each in self.deviations:
             if each.rule not in known:
                 yield each, f"no rule is called {each.rule!r}{did_you_mean(near(each.rule, known))}"
+            elif mount is not None and each.mount not in (None, mount):
+                continue
             elif each.rule not in rules:
                 yield each, f"the rule {each.rule} is not asked of {self.label}"
             elif each.example is not None and (each.rule, each.example) not in items:
@@ -92,20 +99,21 @@ def load_ledger(path: Path, label: str | None = None) -> Ledger:
     if text is None or problems:
         raise LedgerError(problems)
     entries = text.value["deviations"]
-    read_entries = [_entry(text, index, entry, problems) for index, entry in enumerate(entries)]
-    deviations = tuple(each for each in read_entries if each is not None)
+    deviations = tuple(each for index, entry in enumerate(entries) for each in _entry(text, index, entry, problems))
     seen: dict[tuple[str, str | None, str | None], Deviation] = {}
     for each in deviations:
         first = seen.setdefault((each.rule, each.example, each.mount), each)
         if first is not each:
-            what = f"{each.rule} stands here twice, first at line {first.line}"
+            example = "" if each.example is None else f"--{each.example}"
+            what = f"{each.rule}{example} stands here twice, first at line {first.line}"
             problems.append(Problem(each.file, each.line, what, "keep one of the two"))
     if problems:
         raise LedgerError(problems)
     return Ledger(label or text.value["bridge"], text.file, deviations)
 
 
-def _entry(text: Text, index: int, entry: dict[str, Any], problems: list[Problem]) -> Deviation | None:
+def _entry(text: Text, index: int, entry: dict[str, Any], problems: list[Problem]) -> list[Deviation]:
+    """One deviation for each example that an entry names, else one for all of them."""
     days: dict[str, date] = {}
     for key in ("added", "expires"):
         try:
@@ -114,19 +122,25 @@ def _entry(text: Text, index: int, entry: dict[str, Any], problems: list[Problem
             what = f"`{key}` is {entry[key]}, which is no day of the calendar"
             problems.append(Problem(text.file, text.line(["deviations", index, key]), what, "write one as 2026-01-31"))
     if len(days) < 2:
-        return None
+        return []
     line = text.line(["deviations", index])
     if days["expires"] < days["added"]:
         what = f"the entry for {entry['rule']} expires before it was added"
         problems.append(Problem(text.file, line, what, "correct one of the two days"))
-    return Deviation(
-        rule=entry["rule"],
-        reason=entry["reason"],
-        added=days["added"],
-        expires=days["expires"],
-        file=text.file,
-        line=line,
-        example=entry.get("example"),
-        mount=entry.get("mount"),
-        link=entry.get("link"),
-    )
+    if "example" in entry and "examples" in entry:
+        what = f"the entry for {entry['rule']} has `example` and `examples`"
+        problems.append(Problem(text.file, line, what, "put them into one list `examples`"))
+    return [
+        Deviation(
+            rule=entry["rule"],
+            reason=entry["reason"],
+            added=days["added"],
+            expires=days["expires"],
+            file=text.file,
+            line=line,
+            example=example,
+            mount=entry.get("mount"),
+            link=entry.get("link"),
+        )
+        for example in entry.get("examples", [entry.get("example")])
+    ]

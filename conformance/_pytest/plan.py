@@ -157,7 +157,7 @@ def make_plan(
             tasks[bridge.label, item] = _task(bridge, item, group[0], rules, ledger, day)
         if ledger is not None:
             examples = {(proof.rule_id, example_of(proof.item, proof.rule_id)) for proof in expected}
-            stale += ledger.unknown(catalogue.by_id, examples)
+            stale += ledger.unknown(catalogue.by_id, examples, bridge.mount)
     chosen = _chosen(catalogue, selection, proofs[""], tasks)
     return Plan(catalogue, features, found, ledgers, selection, proofs, tasks, chosen, day, tuple(stale), whole)
 
@@ -166,18 +166,18 @@ def _of_mutant(name: str, catalogue: Catalogue, proofs: Iterable[Proof]) -> tupl
     """The proofs of the rules that name a mutant; of one that is wrong everywhere, the first of every rule.
 
     Facts of the host are left out of the latter: they hold under any bridge. So are rules that ask for more time than
-    others, which cost as much as all the rest.
+    others, which cost as much as all the rest, and random programs: `mutants --programs` is about those.
     """
     from conformance.mutants import load_mutants
 
     rules = catalogue.by_id
     if not load_mutants()[name].blanket:
         killing = {rule.id for rule in catalogue.rules if name in rule.kills}
-        return tuple(proof for proof in proofs if proof.rule_id in killing)
+        return tuple(proof for proof in proofs if proof.rule_id in killing and proof.kind != "property")
     first: dict[str, Proof] = {}
     for proof in proofs:
         rule = rules[proof.rule_id]
-        if proof.kind != "invariant" and rule.relation != "host" and rule.deadline is None:
+        if proof.kind not in ("invariant", "property") and rule.relation != "host" and rule.deadline is None:
             first.setdefault(proof.rule_id, proof)
     return tuple(first.values())
 

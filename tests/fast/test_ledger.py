@@ -113,6 +113,43 @@ def test_entries_that_speak_of_nothing_are_named_with_the_reason(tmp_path: Path)
     ]
 
 
+def test_several_examples_may_share_an_entry(tmp_path: Path) -> None:
+    found = ledger(tmp_path, f"rule: a.b, examples: ['2', three], reason: x, {DAYS}")
+
+    assert [each.example for each in found.deviations] == ["2", "three"]
+    assert found.find("a.b", "three", None) is not None
+    assert found.find("a.b", "1", None) is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("rule: a.b, examples: [], reason: x", "`examples` holds too little"),
+        ("rule: a.b, examples: [1], reason: x", "`examples` is 1"),
+        ("rule: a.b, example: one, examples: [two], reason: x", "a.b has `example` and `examples`"),
+    ],
+)
+def test_wrong_examples_are_refused(tmp_path: Path, entry: str, problem: str) -> None:
+    assert problem in problems(write(tmp_path, f"{entry}, {DAYS}"))[0]
+
+
+def test_an_example_that_stands_in_two_entries_is_refused(tmp_path: Path) -> None:
+    twice = write(tmp_path, *(f"rule: a.b, examples: [{each}], reason: x, {DAYS}" for each in ("one, two", "two")))
+
+    assert "a.b--two stands here twice, first at line 3" in problems(twice)[0]
+
+
+def test_an_entry_for_another_mount_need_not_speak_of_anything_here(tmp_path: Path) -> None:
+    found = ledger(
+        tmp_path, f"rule: a.b, mount: root, reason: x, {DAYS}", f"rule: a.bee, mount: root, reason: x, {DAYS}"
+    )
+
+    why = [reason for _, reason in found.unknown(["a.b"], [], "engine")]
+
+    assert why == ["no rule is called 'a.bee'; did you mean a.b?"]
+    assert len(list(found.unknown(["a.b"], [], "root"))) == 2
+
+
 def test_the_test_named_after_the_rule_alone_is_its_first_example() -> None:
     assert example_of("test_a.b", "a.b") == "1"
     assert example_of("test_a.b--pi-2", "a.b") == "pi-2"
