@@ -258,7 +258,8 @@ class Tally:
         speaks_of_nothing = dict(self.stale(bridge))
         by_id = {rule.id: rule for rule in rules}
         for entry in ledger.deviations if ledger is not None else ():
-            proofs = by_id[entry.rule].proofs if entry.rule in by_id else []
+            here = entry.rule in by_id and entry.mount in (None, bridge.mount)
+            proofs = by_id[entry.rule].proofs if here else []
             spoken = [proof for proof in proofs if entry.example in (None, example_of(proof.item, entry.rule))]
             why = speaks_of_nothing.get(entry, "")
             why = why or next((proof.message for proof in spoken if proof.verdict is Verdict.STALE), "")

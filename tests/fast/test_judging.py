@@ -275,3 +275,15 @@ def test_values_that_are_not_json_are_shown_as_text(small: Path) -> None:
 
     assert judged.expected == {"a": 1}
     assert "<object object" in judged.got
+
+
+def test_an_entry_for_another_mount_neither_holds_nor_is_stale(small: Path) -> None:
+    elsewhere, here = replace(entry(MUST), mount="root"), replace(entry(MUST), mount="engine")
+    it = Bridge("it", "it", hello("native-tools"), "engine")
+    made = plan(small, it, entries=(elsewhere, here))
+    tally = Tally(made)
+    tally.add(ended(made, MUST, RuleFailed("it did not hold")), "node", None)
+
+    states = [row.state for row in tally.report("complete", 0).bridges[0].deviations]
+
+    assert states == ["not run", "holds"]
