@@ -25,10 +25,14 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "check that an implementation can be talked to, before any verdict", "conformance.commands.doctor:main"
     ),
+    "new-driver": Command(
+        "write a skeleton of a driver, in Python or for Node", "conformance.commands.new_driver:main"
+    ),
     "explain": Command(
         "print a rule whole: its sentence, why it holds, what proves it", "conformance.commands.explain:main"
     ),
     "trace": Command("draw a trace that a run has kept as a sequence diagram", "conformance.commands.trace:main"),
+    "ledger": Command("write the start of a ledger of known deviations", "conformance.commands.ledger:main"),
     "matrix": Command("put reports beside each other, as one page", "conformance.reporting.matrix:main"),
     "compare": Command("say what became of verdicts from one report to the next", "conformance.reporting.compared:main"),
     "report": Command("make one HTML page of Allure results", "conformance.commands.report:main"),
