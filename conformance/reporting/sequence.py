@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from conformance.reporting._spoken import clean, dicts, failure, name_of, spoken
@@ -37,6 +38,7 @@ class Row:
     An ``arrow`` goes from lane ``source`` to lane ``target``, dashed when it is an ``answer``; a ``trip`` goes there
     and comes back at once; a ``note`` stands on ``source``; a ``line`` divides, strongly when a turn starts or ends; a
     ``gap`` says that rows were left out. ``head`` is the word for it and ``tail`` what is worth knowing beside it.
+    ``depth`` is that of the span that it begins or ends.
     """
 
     shape: Shape
@@ -47,6 +49,7 @@ class Row:
     answer: bool = False
     strong: bool = False
     tone: Tone = "plain"
+    depth: int = 0
     agent: str | None = None
     call: str | None = None
     events: tuple[Event, ...] = ()
@@ -83,7 +86,12 @@ def diagram(events: Iterable[Event], most: int | None = None) -> Diagram:
         rows = [Row("gap", f"{left_out} earlier events are left out"), *rows[-most:]]
     agents = dict.fromkeys(event.agent for event in known if event.agent)
     calls = dict.fromkeys(event.call_id for event in known if event.call_id)
-    return Diagram(tuple(drawn.lanes), tuple(rows), tuple(_spans(rows)), tuple(agents), tuple(calls))
+    spans = tuple(_spans(rows))
+    for span in spans:
+        for at in (span.first, span.last):
+            if at is not None:
+                rows[at] = replace(rows[at], depth=span.depth)
+    return Diagram(tuple(drawn.lanes), tuple(rows), spans, tuple(agents), tuple(calls))
 
 
 class _Drawing:
@@ -269,9 +277,10 @@ def _edge(event: Event) -> Row:
 
 
 def _answer(event: Event) -> str:
-    calls = [f"{name_of(call.get('name'))} {name_of(call.get('arguments'))}" for call in dicts(event["calls"])]
+    calls = [f"calls {name_of(call.get('name'))} {name_of(call.get('arguments'))}" for call in dicts(event["calls"])]
+    alike = [(call, len(list(group))) for call, group in groupby(calls)]
     said = [spoken(event["text"])] if event["text"] else []
-    return " · ".join([*said, *(f"calls {call}" for call in calls)]) or '""'
+    return " · ".join([*said, *(f"{call} × {count}" if count > 1 else call for call, count in alike)]) or '""'
 
 
 def _payload(payload: Any) -> str:

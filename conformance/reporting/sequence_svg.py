@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from conformance.reporting._spoken import clean, fitted, spoken, width
@@ -48,6 +48,12 @@ RIGHT = (76, 232)
 """Least and most room beside the last lane; labels that need more lose their end."""
 COLUMN = 6.63
 """Width of a character of the labels at 11 pixels."""
+BESIDE, MOST_BESIDE = 5, 12
+"""Pixels from one run to the next that overlaps it, and how many there are room for beside each other."""
+FAR = 18
+"""Rows after which a divider names the lanes again."""
+NAMES = 16
+"""Pixels of those names."""
 HEIGHT = {"arrow": 31, "trip": 38, "note": 28, "line": 32, "gap": 30}
 DETAIL = 600
 """Characters of an event that its tooltip shows."""
@@ -133,9 +139,10 @@ def _parts(whole: Diagram, style: bool, title: str) -> Iterator[str]:
     place = _Place(whole)
     tops: list[float] = []
     y = float(HEAD + 18)
-    for row in whole.rows:
+    far = _far(whole.rows)
+    for at, row in enumerate(whole.rows):
         tops.append(y)
-        y += HEIGHT[row.shape]
+        y += HEIGHT[row.shape] + (NAMES if at in far else 0)
     bottom = y + 10
     height = round(bottom + HEAD + 6)
     yield (
@@ -150,17 +157,36 @@ def _parts(whole: Diagram, style: bool, title: str) -> Iterator[str]:
         yield _head(lane, x, 6)
         yield _head(lane, x, bottom)
     for span in whole.spans:
-        lane, x = whole.lanes[span.lane], place.lane(span.lane) - 4 + span.depth * 5
+        lane, x = whole.lanes[span.lane], place.lane(span.lane) - 4 + _beside(span.depth)
         top = tops[span.first] + 20
         end = bottom if span.last is None else tops[span.last] + 20
         lost = " lost" if span.last is None else ""
         yield f'<rect class="run {lane.kind}{lost}" x="{x:g}" y="{top:g}" width="8" height="{end - top:g}" rx="2"/>'
+    for at in sorted(far):
+        for number, lane in enumerate(whole.lanes):
+            name = _text(fitted(lane.name, 16))
+            yield f'<text class="under halo" x="{place.lane(number):g}" y="{tops[at] + 35:g}">{name}</text>'
     for row, top in zip(whole.rows, tops, strict=True):
         yield f'<g class="{_tone(row)}"><title>{_text(_detail(row))}</title>'
         yield from _gutter(row, place, whole, top)
         yield from _DRAW[row.shape](row, place, whole, top)
         yield "</g>"
     yield "</svg>"
+
+
+def _beside(depth: int) -> int:
+    return min(depth, MOST_BESIDE) * BESIDE
+
+
+def _far(rows: Sequence[Row]) -> set[int]:
+    """The dividers that name the lanes again, for who has scrolled the heads away."""
+    found: set[int] = set()
+    last = 0
+    for at, row in enumerate(rows):
+        if row.shape == "line" and at - last >= FAR and len(rows) - at >= FAR // 2:
+            found.add(at)
+            last = at
+    return found
 
 
 def _tone(row: Row) -> str:
@@ -195,6 +221,8 @@ def _gutter(row: Row, place: _Place, whole: Diagram, top: float) -> Iterator[str
 
 def _arrow(row: Row, place: _Place, whole: Diagram, top: float) -> Iterator[str]:
     x1, x2 = place.lane(row.source), place.lane(row.target)
+    # The far end is where the run stands that begins or ends here.
+    x1, x2 = (x1 + _beside(row.depth), x2) if row.answer else (x1, x2 + _beside(row.depth))
     y = top + 20
     kind = "" if row.tone != "plain" else whole.lanes[row.target if row.answer is False else row.source].kind
     yield f'<g class="{kind}">'

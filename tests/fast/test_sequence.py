@@ -116,7 +116,17 @@ def test_runs_that_overlap_on_a_lane_are_drawn_beside_each_other() -> None:
     for number in "123":
         tell("tool.exit", "main", invocation=f"i{number}", package="p", instance="n", tool="look")
 
-    assert sorted(span.depth for span in diagram(tell.events).spans) == [0, 1, 2]
+    drawn = diagram(tell.events)
+
+    assert sorted(span.depth for span in drawn.spans) == [0, 1, 2]
+    assert [row.depth for row in drawn.rows] == [0, 1, 2, 0, 1, 2]
+
+
+def test_equal_calls_of_an_answer_are_counted() -> None:
+    calls = [{"id": str(number), "name": "look", "arguments": "{}"} for number in range(11)]
+    tell = Story()("model.answer", "main", text="so", calls=[*calls, {"id": "x", "name": "peek", "arguments": "{}"}])
+
+    assert rows(tell)[0].tail == '"so" · calls look {} × 11 · calls peek {}'
 
 
 def test_registrations_in_a_row_are_one_row_and_one_that_throws_is_not_among_them() -> None:
@@ -189,6 +199,19 @@ def test_the_picture_is_well_formed_and_needs_nothing_from_anywhere() -> None:
     assert re.findall(r"https?://[^\"]*|url\(|@import", svg) == ["http://www.w3.org/2000/svg"]
     assert "tool_call look {}" in texts(svg)
     assert "prefers-color-scheme:dark" in STYLE
+
+
+def test_a_long_picture_names_its_lanes_again() -> None:
+    tell = Story()
+    for number in range(1, 4):
+        tell("step.start", "main", turn=1, step=number)
+        for _ in range(20):
+            tell("log.user", "main", text="again")
+
+    shown = texts(sequence_svg(tell.events))
+
+    assert shown.count("model") == shown.count("bridge") == 4
+    assert texts(sequence_svg(blocked_call().events)).count("model") == 2
 
 
 def test_the_style_can_be_left_to_the_page() -> None:
@@ -300,6 +323,35 @@ def test_the_command_draws_text_and_pictures(kept: Path, capsys: pytest.CaptureF
     assert 'log user "go"' in capsys.readouterr().out
     assert main(["trace", str(kept), "--svg", f"--output={kept.with_suffix('.svg')}"]) == 0
     assert ElementTree.parse(kept.with_suffix(".svg")).getroot().tag == f"{SVG}svg"
+
+
+def test_the_command_draws_several_into_a_folder(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = kept.with_name("two.jsonl")
+    other.write_text(LINE)
+
+    assert main(["trace", str(kept), str(other)]) == 0
+    assert capsys.readouterr().out.count('log user "go"') == 2
+    assert main(["trace", "--svg", str(kept), str(other)]) == 4
+    assert "name a folder with --output" in capsys.readouterr().err
+    assert main(["trace", "--svg", str(kept), str(other), f"--output={kept.parent / 'drawn'}"]) == 0
+    assert sorted(path.name for path in (kept.parent / "drawn").iterdir()) == ["one.svg", "two.svg"]
+
+
+def test_the_same_test_of_two_bridges_is_drawn_twice(tmp_path: Path) -> None:
+    paths = [tmp_path / label / "same.jsonl" for label in ("one", "two")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(LINE)
+
+    assert main(["trace", *map(str, paths), f"--output={tmp_path / 'drawn'}"]) == 0
+    assert sorted(each.name for each in (tmp_path / "drawn").iterdir()) == ["one--same.txt", "two--same.txt"]
+
+
+def test_a_trace_that_cannot_be_drawn_does_not_keep_the_others_from_it(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", str(kept.with_name("none.jsonl")), str(kept)]) == 4
+    assert 'log user "go"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("content", [None, "", "{}\n", LINE + "no json\n", '{"seq":1,"at":0,"kind":"nothing"}\n'])
