@@ -17,6 +17,7 @@ from conformance._pytest.controller import INPUT, Controller
 from conformance._pytest.first_kill import FirstKill
 from conformance._pytest.lookup import Lookup
 from conformance._pytest.plan import Plan, Selection, make_plan
+from conformance._pytest.random_programs import Reached
 from conformance._pytest.prober import Prober
 from conformance._pytest.wiring import connections, meet
 from conformance._pytest.worker import Worker
@@ -80,6 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
         controller = Controller(config, plan, files.folder(config.getoption("--bridge-report")))
         controller.tally.stderr = pool.stderr
         config.pluginmanager.register(controller, "bridge_conformance_controller")
+        config.pluginmanager.register(Reached(), "bridge_conformance_programs")
 
 
 def _load_steps(config: pytest.Config) -> None:

@@ -131,6 +131,10 @@ class Pool:
         self._live[bridge.label] = driver
         return driver
 
+    def fresh(self, bridge: Bridge) -> Driver:
+        """A driver of a bridge that is neither started nor kept; who starts it closes it."""
+        return self._connect(bridge.spec)
+
     def discard(self, bridge: Bridge) -> None:
         """Close the connection of a bridge, so that the next item gets a fresh one."""
         driver = self._live.pop(bridge.label, None)

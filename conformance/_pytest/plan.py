@@ -101,7 +101,8 @@ class Plan:
         if kind == "scenario":
             names = [pickle.item for pickle in self.features.pickles]
         else:
-            names = [proof.item for proof in self.proofs[""] if proof.kind == kind]
+            # A property that decides several rules is one test.
+            names = list(dict.fromkeys(proof.item for proof in self.proofs[""] if proof.kind == kind))
         return [name for name in names if self.labels_of(name)]
 
     def labels_of(self, item: str) -> list[str]:

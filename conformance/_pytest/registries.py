@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from typing import TypedDict
 
 import pytest
@@ -11,6 +10,7 @@ from pytest_bdd.steps import step_function_context_registry
 
 from conformance.catalogue.join import RuleIds
 from conformance.invariants import INVARIANTS
+from conformance.properties import PROPERTIES
 
 
 class Registered(TypedDict):
@@ -22,8 +22,7 @@ class Registered(TypedDict):
 
 def registered() -> Registered:
     """Everything that proves rules and is neither a scenario nor a vector."""
-    properties: Mapping[str, tuple[str, ...]] = {}
-    return Registered(properties=properties, invariants={name: known.rules for name, known in INVARIANTS.items()})
+    return Registered(properties=PROPERTIES, invariants={name: known.rules for name, known in INVARIANTS.items()})
 
 
 def refuse_async_steps() -> None:

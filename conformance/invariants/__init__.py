@@ -16,6 +16,7 @@ from conformance.invariants._judging import Broken as Broken
 from conformance.invariants._judging import Context as Context
 from conformance.invariants._judging import Holding as Holding
 from conformance.invariants._judging import Invariant as Invariant
+from conformance.invariants._story import Call as Call
 from conformance.invariants._story import Story as Story
 from conformance.trace import Trace
 

@@ -120,7 +120,7 @@ class Story:
         self.changes: list[int] = []
         """Where something happened that may change what tools an agent sees."""
         self.listened = False
-        """Whether the suite used the host's own seams: then the host, or what the suite put there, may decide anything."""
+        """Whether the suite used the host's own seams: then what it put there may decide anything."""
         self._read()
 
     @property
