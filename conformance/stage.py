@@ -349,11 +349,10 @@ class Stage:
         request = self._request
         agent = getattr(message, "agent", None) or MAIN
         if isinstance(act, CallPi):
-            place = (
-                {"instance": self.instance(act.package or message.package, agent)}  # type: ignore[attr-defined]
-                if act.outside or act.package
-                else {"invocation": invocation}
-            )
+            # Another package's call is made for the agent whose handler is open, so its place is named as well.
+            place = {} if act.outside or not invocation else {"invocation": invocation}
+            if act.outside or act.package:
+                place["instance"] = self.instance(act.package or message.package, agent)  # type: ignore[attr-defined]
             call = PiCall(call=act.call, args=act.args, **place)
             outcomes = await asyncio.gather(*(request(call) for _ in range(act.times)))
             self.outcomes.extend((act.call, outcome) for outcome in outcomes)

@@ -74,10 +74,6 @@ class Worker:
     @pytest.hookimpl(tryfirst=True)
     def pytest_bdd_apply_tag(self, tag: str, function: Any) -> object:
         """Keep our tags from becoming marks: some hold a colon, and a user may have strict markers on."""
-        if tag == "serial":
-            # Scenarios that count what the whole machine does run one after the other, on one worker.
-            pytest.mark.xdist_group("serial")(function)
-            return True
         head, colon, _ = tag.partition(":")
         return True if head + colon in TAGS else None
 

@@ -24,7 +24,6 @@ TAGS: Mapping[str, str] = {
     "rule:": "the one rule that the scenario proves",
     "on:": "the side of a differs rule that the scenario shows, pi or bridge",
     "case:": "a slug that names the scenario among those of its rule, where a number would not do",
-    "serial": "runs on one worker with the other serial ones",
     "slow": "takes more than a second",
 }
 """Every tag a feature may use; a name that ends in a colon takes a value."""

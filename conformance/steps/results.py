@@ -171,7 +171,7 @@ def request_shows_result(stage: Stage, number: int, call: str) -> None:
     catalogue(stage, number)
     wanted = result(stage, call)["content"]
     messages = stage.requests()[number - 1]["messages"]
-    found = [message.get("content") for message in messages if message.get("callId") == call]
+    found = [message.get("content", []) for message in messages if message.get("callId") == call]
     check(len(found) == 1 and same(found[0], wanted), f"request {number} shows {show(wanted)}", show(found))
 
 

@@ -147,13 +147,13 @@ def test_a_tag_of_a_rule_block_holds_for_its_scenarios(tmp_path: Path) -> None:
         (
             "@rule:demo.works",
             "@rule:demo.works @wip",
-            "6: @wip is not a tag of this suite. Mend: use one of @rule:, @on:, @case:, @serial or @slow.",
+            "6: @wip is not a tag of this suite. Mend: use one of @rule:, @on:, @case: or @slow.",
         ),
         (
             "@rule:demo.works",
             "@rule:demo.works @slowly",
             "6: @slowly is not a tag of this suite; did you mean @slow. "
-            "Mend: use one of @rule:, @on:, @case:, @serial or @slow.",
+            "Mend: use one of @rule:, @on:, @case: or @slow.",
         ),
         ("@rule:demo.works", "@rule:demo.works @case:A_b", "6: @case:A_b is not a slug. "
          "Mend: write it in lower case with hyphens."),
