@@ -278,11 +278,11 @@ Feature: tool_execution_end
 
   @rule:tool_execution_end.after-tool-result
   Scenario: A tool_result handler that takes its time
-    Given package "slow" holds tool_result until tool_execution_end is entered
+    Given package "recorder" holds tool_result until tool_execution_end is entered
     When the model calls "read_note"
     Then this order holds
       """
-      the return of tool_result of call "1" in package "slow"
+      the return of tool_result of call "1" in package "recorder"
       the tool_execution_end of call "1"
       """
 
