@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -39,7 +40,7 @@ def side(name: str, repository: Path, called: str = "") -> Iterator[Side]:
         )
     with tempfile.TemporaryDirectory(prefix="bridge-conformance-spec-") as made:
         _unpack(name, repository, Path(made))
-        yield _read(name, Path(made))
+        yield _read(called or (name[:12] if re.fullmatch(r"[0-9a-f]{40}", name) else name), Path(made))
 
 
 def _read(name: str, folder: Path) -> Side:

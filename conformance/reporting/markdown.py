@@ -12,6 +12,8 @@ from conformance.verdicts import TABLE, Verdict
 
 MOST = 60
 """Results that did not pass which are written out; the rest are counted. An unproven must is always named."""
+FOLDED = 20
+"""Unproven musts above which their list is folded; their number never is."""
 LONG = 160
 """Characters of one reason."""
 
@@ -83,10 +85,17 @@ def _totals(matrix: Matrix) -> Iterator[str]:
 
 def _unproven(columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
-        if column.unproven:
-            yield f"**{escaped(column.bridge.label, 60)}: {len(column.unproven)} unproven musts**"
-            yield ""
-            yield from (f"- {code(rule)} {column.cells[rule].verdict}" for rule in column.unproven)
+        if not column.unproven:
+            continue
+        count = len(column.unproven)
+        said = f"{escaped(column.bridge.label, 60)}: {count} unproven must{'' if count == 1 else 's'}"
+        folded = count > FOLDED
+        yield f"<details><summary><b>{said}</b></summary>" if folded else f"**{said}**"
+        yield ""
+        yield from (f"- {code(rule)} {column.cells[rule].verdict}" for rule in column.unproven)
+        yield ""
+        if folded:
+            yield "</details>"
             yield ""
 
 

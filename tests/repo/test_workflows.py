@@ -132,6 +132,14 @@ def test_no_script_has_an_expression_put_into_it() -> None:
     assert [where for where, step in steps() if "${{" in step.get("run", "")] == []
 
 
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck here")
+def test_shellcheck_finds_nothing_in_the_scripts() -> None:
+    for where, step in steps():
+        script = f"#!/bin/bash\nset -e\n{step.get('run', '')}"
+        done = subprocess.run(["shellcheck", "-"], input=script, capture_output=True, text=True, check=False)
+        assert done.stdout == "", where
+
+
 def test_no_checkout_keeps_its_token() -> None:
     kept = [
         where
