@@ -17,11 +17,17 @@ def blocking(story: Story, call: Call) -> Event | None:
     return None
 
 
+def _overruled(story: Story, call: Call) -> bool:
+    """Whether a listener of the host outside the bridge may have let the call run whatever the bridge said."""
+    kinds = [(event["decision"] or {}).get("kind") for event in call.of("policy") if event["phase"] == "exit"]
+    return story.listened or any(kind != "deny" for kind in kinds)
+
+
 @invariant("tool_call.a-block-keeps-the-tool-from-running")
 def what_is_blocked_does_not_run(story: Story, context: Context) -> Answers:
     for call in story.calls:
         gate = blocking(story, call)
-        if not call.clear or gate is None:
+        if not call.clear or gate is None or _overruled(story, call):
             continue
         ran = call.bodies
         yield f"{call.label}: {gate['package']} blocked it, and its body ran (event {ran[0].seq})" if ran else None
@@ -41,7 +47,8 @@ def nobody_is_asked_after_a_block(story: Story, context: Context) -> Answers:
 @invariant("tool_call.a-gate-that-throws-blocks")
 def a_call_whose_gate_throws_does_not_run(story: Story, context: Context) -> Answers:
     for call in story.calls:
-        if not call.clear or not any(story.threw(gate) for gate in call.handled("tool_call")):
+        threw = any(story.threw(gate) for gate in call.handled("tool_call"))
+        if not call.clear or not threw or _overruled(story, call):
             continue
         ran = call.bodies
         yield f"{call.label}: a handler threw, and its body ran (event {ran[0].seq})" if ran else None
@@ -88,7 +95,7 @@ def native_arguments_equal_the_logged(story: Story, context: Context) -> Answers
 @invariant("tool_result.not-for-calls-that-never-ran")
 def blocked_results_are_not_patched(story: Story, context: Context) -> Answers:
     for call in story.calls:
-        if not call.clear or blocking(story, call) is None:
+        if not call.clear or blocking(story, call) is None or _overruled(story, call):
             continue
         asked = call.handled("tool_result")
         yield f"{call.label}: it was blocked, and tool_result was asked (event {asked[0].seq})" if asked else None

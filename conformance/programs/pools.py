@@ -50,6 +50,9 @@ SCHEMAS: tuple[Any, ...] = (
 ARGUMENTS = (
     "{}",
     '{"s":"x"}',
+    '{"s":"word"}',
+    '{"n":3}',
+    '{"s":"7"}',
     '{"s":"word","n":7}',
     '{"s":"7","n":"7"}',
     '{"n":2.5,"s":true}',
@@ -123,6 +126,7 @@ RESULTS: tuple[Reply, ...] = (
     Reply(returns={"content": [text("failed"), text(" twice")], "isError": True, "details": {"k": 1}}),
     Reply(returns={"content": []}),
     Reply(returns={"content": None, "isError": None}),
+    Reply(returns={"content": [text("all is well")], "isError": False}),
     Reply(returns={"content": [PICTURE, text("seen")]}),
     Reply(ops=[Op(op="set", path=["content", 0, "text"], value="in place")]),
     Reply(ops=[Op(op="append", path=["content"], value=text("appended"))], returns={"details": {}}),
@@ -146,8 +150,13 @@ WATCHES: tuple[Reply, ...] = (
 )
 """What a handler of start, update or end may do."""
 
+UPDATES: tuple[Any, ...] = (text_result("part"), text_result("more", isError=True), "words", None)
+"""Partial results."""
+
 BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("done well")),
+    Reply(returns=text_result("last", terminate=True)),
+    Reply(returns=text_result("last", terminate=True)),
     Reply(returns=text_result("last", terminate=True)),
     Reply(throws=error("the body broke")),
     Reply(returns={"content": [text("one"), text("two")], "details": {"deep": {"n": 1}}}),
@@ -175,7 +184,7 @@ NATIVE_BODIES: tuple[NativeAnswer, ...] = (
 )
 """What the body of a native tool may do."""
 
-LISTS: tuple[list[Any], ...] = (
+LISTS: tuple[Any, ...] = (
     [],
     ["stow"],
     ["look"],
@@ -184,10 +193,13 @@ LISTS: tuple[list[Any], ...] = (
     ["stow", "stow", "look"],
     [" look"],
     ["stow", "fetch", "look", "probe"],
+    ["stow", "fetch", "look", "probe"],
+    "stow",
+    None,
 )
 """Arguments of ``setActiveTools``."""
 
-FINISHES: tuple[Any, ...] = (None, None, None, None, None, None, None, None, None, "length", "error", "stop")
+FINISHES: tuple[Any, ...] = (*[None] * 24, "length", "error", "stop")
 """How messages end; mostly as their calls say."""
 
 

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from hypothesis import strategies as st
 
-from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Reply, Services
-from conformance.peer import text_result
+from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Reply, Services, ToolSpec
 from conformance.plan import MAIN
 from conformance.programs import pools
 from conformance.programs.operations import (
@@ -81,14 +80,15 @@ def _of(*options: T) -> st.SearchStrategy[T]:
 _KIND = st.integers(0, 19)
 _MORE = st.integers(0, 3)
 _SELDOM = st.integers(0, 7)
-_TOOL = _of("stow", "stow", "look", "look", "fetch", "probe", "ghost")
-_OWN = _of("stow", "stow", "stow", "fetch", "look")
-_NATIVE = _of("look", "look", "look", "probe", "stow")
+_TOOL = _of(*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "probe", "ghost")
+_OWN = _of(*["fetch"] * 6, "stow", "look")
+_ANY_OWN = _of("stow", "stow", "stow", "fetch", "look")
+_NATIVE = _of("probe", "look", "stow")
 _FIRST = {count: st.integers(0, min(count, len(pools.PACKAGES)) - 1) for count in range(1, MOST + 1)}
 _GOES_ON = st.integers(0, 4)
-_SCHEMA = _of(*(0, 0, 0, *range(len(pools.SCHEMAS))))
-_TOOL_KIND = _of(*(0, 0, 0, 0, 0, 0, 0, *range(pools.TOOL_KINDS)))
-_ARGUMENTS = _of("{}", '{"s":"x"}', *pools.ARGUMENTS)
+_SCHEMA = _of(*([0] * 14), 3, *range(len(pools.SCHEMAS)))
+_TOOL_KIND = _of(*([0] * 10), 1, 1, 3, *range(pools.TOOL_KINDS))
+_ARGUMENTS = _of(*pools.ARGUMENTS[:5] * 3, *pools.ARGUMENTS[:12] * 2, *pools.ARGUMENTS)
 _EVENT = _of(
     "tool_call",
     "tool_call",
@@ -106,7 +106,9 @@ _REPLIES: dict[str, st.SearchStrategy[Reply]] = {
     "tool_execution_end": _of(*pools.WATCHES),
 }
 _BODY = _of(pools.BODIES[0], *pools.BODIES)
+_UPDATE = _of(pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
 _NATIVE_BODY = _of(pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
+_LISTINGS = _of("getActiveTools", "getActiveTools", "getAllTools")
 _LIST = _of(*pools.LISTS)
 _FINISH = _of(*pools.FINISHES)
 _ANSWER = _of("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
@@ -135,11 +137,11 @@ class _Maker:
 
         self.capabilities = capabilities
         self.first = weighed(
-            ("native", 7, "native-tools"),
+            ("native", 2, "native-tools"),
             ("package", 5, ""),
             ("prompt", 5, ""),
             ("pi", 5, ""),
-            ("policy", 4, "host-policy"),
+            ("policy", 3, "host-policy"),
             ("agent", 2, "multiple-agents"),
             ("services", 2, "attachments-optional"),
         )
@@ -196,6 +198,8 @@ class _Program:
         """Draw a package, some operations, and a prompt if there was none since the last change."""
         draw = self.draw
         operations: list[AnyOperation] = [self.package()]
+        if "native-tools" in self.maker.capabilities and draw(_MORE):
+            operations.append(self.native("look"))
         while len(operations) < MOST - 1 and draw(_GOES_ON):
             kind = draw(self.maker.later if self.opened else self.maker.first)
             self.opened = self.opened or kind in ("prompt", "pi")
@@ -214,11 +218,13 @@ class _Program:
         draw = self.draw
         name = pools.PACKAGES[min(self.packages, len(pools.PACKAGES) - 1)]
         self.packages += 1
-        tools = [Tool(spec=self.tool(), does=self.bodies())]
+        tools = [Tool(spec=self.tool("stow" if self.packages == 1 else None), does=self.bodies())]
         while len(tools) < 3 and draw(_MORE) == 3:
             tools.append(Tool(spec=self.tool(), does=self.bodies()))
         if draw(_BOOL):
             handlers = [self.handler(event) for event in ALL_EVENTS]
+            if draw(_MORE) == 3:
+                handlers.append(self.handler(draw(_EVENT)))
         else:
             handlers = []
             while len(handlers) < 4 and draw(_MORE):
@@ -228,9 +234,9 @@ class _Program:
         more = {} if throws is None else {"throws": throws}
         return AddPackage(name=name, tools=tools, handlers=handlers, calls=calls, **more)
 
-    def native(self) -> AddNative:
+    def native(self, name: str | None = None) -> AddNative:
         draw = self.draw
-        name = draw(_NATIVE)
+        name = name or draw(_NATIVE)
         does = [NativeBehaviour(acts=self.acts(self.some()), answer=draw(_NATIVE_BODY))] if draw(_BOOL) else []
         parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
         return AddNative(
@@ -252,7 +258,7 @@ class _Program:
         return PolicySpec(
             id="second" if self.seldom() else "first",
             place="after" if after else "before",
-            tools=[draw(_TOOL)] if draw(_BOOL) else None,
+            tools=None if self.seldom() else [draw(_TOOL)],
             answer=answer,
             reason=None if answer in ("next", "allow") or self.seldom() else "the policy says so",
         )
@@ -313,7 +319,7 @@ class _Program:
     def message(self) -> ModelAnswer:
         draw = self.draw
         calls = [self.one_call()]
-        while len(calls) < 5 and draw(_MORE) > 1:
+        while len(calls) < 5 and draw(_GOES_ON) > 2:
             calls.append(self.one_call())
         return pools.message(calls, draw(_FINISH))
 
@@ -322,24 +328,24 @@ class _Program:
         id = "1" if self.draw(_KIND) == 19 else str(self.calls)
         return id, self.draw(_TOOL), self.draw(_ARGUMENTS)
 
-    def tool(self) -> Any:
+    def tool(self, name: str | None = None) -> ToolSpec:
         draw = self.draw
-        return pools.tool_spec(draw(_OWN), pools.SCHEMAS[draw(_SCHEMA)], draw(_TOOL_KIND))
+        return pools.tool_spec(name or draw(_OWN), pools.SCHEMAS[draw(_SCHEMA)], draw(_TOOL_KIND))
 
     def bodies(self) -> list[Behaviour]:
         draw = self.draw
         if draw(_BOOL):
             return []
         acts = self.acts()
-        if draw(_MORE) == 3:
-            acts.append(Update(update=text_result("part")))
+        while len(acts) < 3 and draw(_MORE) > 1:
+            acts.append(Update(update=draw(_UPDATE)))
         return [Behaviour(acts=acts, reply=draw(_BODY))]
 
     def handler(self, event: str) -> Handler:
         """Draw a handler. Each of a package that listens to everything mostly just watches."""
         draw = self.draw
         kind = draw(_KIND)
-        if kind < 8:
+        if kind < 9:
             return Handler(event=event)
         reply = draw(_REPLIES[event])
         if kind == 19 and reply.delay_ms == 0 and not any(op.at != "enter" for op in reply.ops):
@@ -351,7 +357,12 @@ class _Program:
         """Draw what is done meanwhile: mostly nothing, at most two things."""
         if self.draw(_MORE) < 3:
             return []
-        return [self.act(package), self.act(package)] if self.seldom() else [self.act(package)]
+        acts = [self.act(package)]
+        if self.draw(_BOOL):
+            # What a change did is told by the lists, at once.
+            lists = self.draw(_LISTINGS)
+            acts.append(CallPi(call=lists, package=package))
+        return acts
 
     def timed(self) -> Timed:
         draw = self.draw
@@ -389,7 +400,7 @@ class _Program:
         if call == "setActiveTools":
             return call, [draw(_LIST)]
         if call == "registerTool":
-            return call, [msgspec.to_builtins(self.tool())]
+            return call, [msgspec.to_builtins(self.tool(draw(_ANY_OWN)))]
         if call == "unregisterTool":
-            return call, [draw(_OWN)]
+            return call, [draw(_ANY_OWN)]
         return call, []
