@@ -357,7 +357,8 @@ def _attachment(name: str, kind: AttachmentType) -> Attachment:
 
 def _pictures(trace: Trace, task: Task) -> Iterator[tuple[Attachment, str]]:
     title = f"What happened in {task.item.removeprefix('test_')} on {task.bridge.label}"
-    yield _attachment("sequence diagram", AttachmentType.SVG), sequence_svg(trace, most=MOST_ROWS, title=title)
+    picture = sequence_svg(trace, most=MOST_ROWS, tooltips=False, title=title)
+    yield _attachment("sequence diagram", AttachmentType.SVG), picture
     shown = trace.events[-MOST_EVENTS:]
     head = f"the last {len(shown)} of {len(trace)} events\n" if len(shown) < len(trace) else ""
     lines = "".join(f"{block.event_line(event)}\n" for event in shown)

@@ -95,13 +95,21 @@ STYLE = (
 """The style of every picture. A page that holds many may put it in once."""
 
 
-def sequence_svg(events: Iterable[Event], *, most: int | None = None, style: bool = True, title: str = "") -> str:
+def sequence_svg(
+    events: Iterable[Event],
+    *,
+    most: int | None = None,
+    style: bool = True,
+    tooltips: bool = True,
+    title: str = "",
+) -> str:
     """Return the picture of a trace as an ``<svg>`` element.
 
     It uses no ids, so any number of them can stand in one page; every text is escaped. ``most`` bounds the rows: the
-    last are kept. ``style`` false leaves :data:`STYLE` to the page. ``title`` is what a screen reader says first.
+    last are kept. ``style`` false leaves :data:`STYLE` to the page; ``tooltips`` false leaves out the events
+    themselves, which no browser shows where the picture is an ``<img>``. ``title`` is what a screen reader says first.
     """
-    return "".join(_parts(diagram(events, most), style, title or "Sequence diagram of a trace"))
+    return "".join(_parts(diagram(events, most), style, tooltips, title or "Sequence diagram of a trace"))
 
 
 class _Place:
@@ -135,7 +143,7 @@ class _Place:
         return left + (0 if row.shape == "note" else 30 if row.source == row.target else 12)
 
 
-def _parts(whole: Diagram, style: bool, title: str) -> Iterator[str]:
+def _parts(whole: Diagram, style: bool, tooltips: bool, title: str) -> Iterator[str]:
     place = _Place(whole)
     tops: list[float] = []
     y = float(HEAD + 18)
@@ -167,7 +175,9 @@ def _parts(whole: Diagram, style: bool, title: str) -> Iterator[str]:
             name = _text(fitted(lane.name, 16))
             yield f'<text class="under halo" x="{place.lane(number):g}" y="{tops[at] + 35:g}">{name}</text>'
     for row, top in zip(whole.rows, tops, strict=True):
-        yield f'<g class="{_tone(row)}"><title>{_text(_detail(row))}</title>'
+        yield f'<g class="{_tone(row)}">'
+        if tooltips:
+            yield f"<title>{_text(_detail(row))}</title>"
         yield from _gutter(row, place, whole, top)
         yield from _DRAW[row.shape](row, place, whole, top)
         yield "</g>"

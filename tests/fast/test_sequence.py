@@ -122,6 +122,14 @@ def test_runs_that_overlap_on_a_lane_are_drawn_beside_each_other() -> None:
     assert [row.depth for row in drawn.rows] == [0, 1, 2, 0, 1, 2]
 
 
+def test_a_run_takes_the_place_of_one_that_has_ended() -> None:
+    tell = Story()
+    for act, number in (("enter", 1), ("enter", 2), ("exit", 1), ("enter", 3)):
+        tell(f"tool.{act}", "main", str(number), invocation=f"i{number}", package="p", instance="n", tool="look")
+
+    assert [row.depth for row in rows(tell)] == [0, 1, 0, 0]
+
+
 def test_equal_calls_of_an_answer_are_counted() -> None:
     calls = [{"id": str(number), "name": "look", "arguments": "{}"} for number in range(11)]
     tell = Story()("model.answer", "main", text="so", calls=[*calls, {"id": "x", "name": "peek", "arguments": "{}"}])
@@ -282,6 +290,23 @@ def test_long_texts_do_not_make_the_picture_large() -> None:
 
     assert len(sequence_svg(many.events)) < 120_000
     assert max(map(len, sequence_text(many.events).splitlines())) < 120
+
+
+def test_tooltips_hold_the_events_where_they_are_wanted() -> None:
+    events = blocked_call().events
+
+    assert "<title>9 log.call main call c1 {name: &quot;look&quot;" in sequence_svg(events)
+    assert "<title>" not in sequence_svg(events, tooltips=False)
+
+
+def test_deep_values_are_cut() -> None:
+    deep: Any = "core"
+    for number in range(5000):
+        deep = [deep] if number % 2 else {"in": deep}
+    tell = Story()("tool.enter", "main", "c1", invocation="i1", package="p", instance="n", tool="look", params=deep)
+
+    assert "core" not in sequence_svg(tell.events)
+    assert "…" in sequence_text(tell.events)
 
 
 # --- plain text -------------------------------------------------------------------------------------------------------

@@ -69,6 +69,10 @@ def test_a_cell_has_the_tone_of_its_worst_verdict(verdict: Verdict, level: str, 
     assert next(found for words, found in shown.items() if "/2" in words) == tone
 
 
+def test_what_was_not_asked_is_no_fault() -> None:
+    assert tones(bridge("one", rule("a.x"), rule("a.y", Verdict.NOT_RUN)))["1/2 (1 not run)"] == "warn"
+
+
 def test_every_must_that_is_unproven_is_named_in_red() -> None:
     undecided = (Verdict.UNSUPPORTED, Verdict.INCONCLUSIVE, Verdict.HARNESS_ERROR)
     rules = [rule(f"a.{number}", verdict) for number, verdict in enumerate(undecided)]
