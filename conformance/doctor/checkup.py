@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from conformance.deadlines import Deadlines
 from conformance.doctor import talk, wire
@@ -72,7 +73,8 @@ class Checkup:
         in_process = not isinstance(self._driver, StdioDriver)
         single: dict[str, Check] = {"ping and flush": talk.answers_at_once}
         if not in_process:
-            single |= {"unknown method": talk.answers_unknown, "a message of 32 MiB": talk.takes_big}
+            big = partial(talk.takes_big, limit=hello.limits.line_bytes)
+            single |= {"unknown method": talk.answers_unknown, "a message of 32 MiB": big}
         for name, check in single.items():
             for finding in self._checked(name, check, patience):
                 yield finding

@@ -106,8 +106,10 @@ def answers_unknown(driver: Driver, patience: Patience) -> Finding:
     return _refused(driver, patience, "unknown method", Unknown(), 1.0)
 
 
-def takes_big(driver: Driver, patience: Patience) -> Finding:
-    """A message of 32 MiB is read whole."""
+def takes_big(driver: Driver, patience: Patience, limit: int) -> Finding:
+    """A message of 32 MiB is read whole, where lines of ``limit`` bytes leave room for it."""
+    if limit < BIG + MIB:
+        return left_out("a message of 32 MiB", f"it takes lines of {limit} bytes only")
     filling = "Aé漢"
     times = BIG // len(filling.encode())
     found = _refused(driver, patience, "a message of 32 MiB", Unknown(filling=filling * times), 6.0)

@@ -11,14 +11,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from conformance.doctor.findings import Finding, ok, trouble, warning
+from conformance.doctor.patience import Unknown
 from conformance.drivers.envelope import quote
 from conformance.drivers.protocol import PROTOCOL_VERSION
 from conformance.drivers.stdio import GRACE_SECONDS, StdioDriver
 
 PAUSE = 0.03
 """Seconds between two pieces: long enough for a reader to see each of them alone."""
-SUITE = "doctor é漢"
-"""Stands in the handshake of the check in pieces; one piece ends inside of its last character."""
+FILLING = "é漢"
+"""Stands in the message that comes in pieces; one piece ends inside of its last character."""
 
 
 class Wire:
@@ -39,6 +40,7 @@ class Wire:
 
     def close_input(self) -> None:
         """Let the process read end of input."""
+        self.child.family()  # known while it lives: afterwards nobody can tell whose child one was that hides
         fd, self.child.stdin = self.child.stdin, -1
         if fd >= 0:
             os.close(fd)
@@ -89,36 +91,38 @@ def _message(id_: int, method: str, **params: Any) -> bytes:
 
 
 def _greeting(mount: str | None) -> bytes:
-    params = {"protocol": PROTOCOL_VERSION, "suite": SUITE}
+    params = {"protocol": PROTOCOL_VERSION, "suite": "doctor"}
     return _message(1, "initialize", **params, **({} if mount is None else {"mount": mount}))
 
 
 async def takes_pieces(driver: StdioDriver, mount: str | None, seconds: float) -> list[Finding]:
     """A message may come in pieces, and two may come in one; TERM ends the process."""
     check = "a message in pieces"
-    greeting = _greeting(mount)
-    cut = greeting.index("漢".encode()) + 1
     async with wired(driver) as wire:
-        for piece in (greeting[:1], greeting[1:cut], greeting[cut:-1], greeting[-1:]):
+        wire.write(_greeting(mount))
+        seen = len(await wire.lines(1, 6 * seconds))
+        message = _message(2, Unknown.method, filling=FILLING)
+        cut = message.index("漢".encode()) + 1
+        for piece in (message[:1], message[1:cut], message[cut:-1], message[-1:]):
             wire.write(piece)
             await asyncio.sleep(PAUSE)
-        first = await wire.lines(1, 6 * seconds)
-        if not any(_is_result(line) for line in first):
-            heard = quote(wire.output) if wire.output else "nothing"
+        answers = (await wire.lines(seen + 1, seconds))[seen:]
+        if not answers or b'"id":null' in answers[0].replace(b" ", b""):
+            heard = quote(answers[0]) if answers else "nothing"
             return [
                 trouble(
                     check,
-                    f"a handshake that came in four pieces was answered by {heard}",
+                    f"one that came in four pieces was answered by {heard}",
                     "keep what you have read until a line feed comes, and decode only whole lines",
                 )
             ]
-        wire.write(_message(2, "ping") + _message(3, "ping"))
-        both = await wire.lines(len(first) + 2, seconds)
-        if len(both) < len(first) + 2:
+        wire.write(_message(3, "ping") + _message(4, "ping"))
+        count = len(await wire.lines(seen + 3, seconds)) - seen - 1
+        if count < 2:
             return [
                 trouble(
                     check,
-                    f"of two messages that came in one piece {len(both) - len(first)} was answered",
+                    f"of two that came in one piece {count} was answered",
                     "handle every whole line you have read before you read on",
                 )
             ]
@@ -127,6 +131,7 @@ async def takes_pieces(driver: StdioDriver, mount: str | None, seconds: float) -
 
 
 async def _takes_term(wire: Wire) -> Finding:
+    wire.child.family()  # known while it lives: afterwards nobody can tell whose child one was that hides
     wire.child.signal(signal.SIGTERM)
     if not await wire.child.exited(GRACE_SECONDS):
         return warning(

@@ -294,7 +294,7 @@ class Connection:
             return Unsupported(capability, error.message) if isinstance(capability, str) and capability else None
         return RequestFailed(
             f"{self.name} answered {message.method} with error {error.code}: {quote(error.message, 600)}",
-            "this is a fault of the adapter, not of a rule: what a package throws belongs into the outcome",
+            mends.LACK if error.code == UNKNOWN_METHOD else mends.OUTCOME,
             error.code,
         )
 

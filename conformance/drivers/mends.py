@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.drivers.protocol import PROTOCOL_VERSION
+from conformance.drivers.protocol import PROTOCOL_VERSION, UNSUPPORTED
 
 PAGE = "docs/protocol.md"
 """Where every message is described; `bridge-conformance spec protocol` prints it too."""
@@ -21,6 +21,8 @@ ID = "give each open request an id of its own, a number or a text"
 UNREADABLE = "read UTF-8 line by line, up to the limit you declared; split lines at the line feed alone"
 ANSWER_ONCE = "answer each request once, with the id it came with"
 CAPABILITY = "put the name of what is lacking into error.data.capability"
+LACK = f"answer what you lack with the error {UNSUPPORTED}, and put its name into error.data.capability"
+OUTCOME = "this is a fault of the adapter, not of a rule: what a package throws belongs into the outcome"
 SHAPE = f"send exactly the fields that {PAGE} names for this message, in camelCase"
 METHOD = f"ask only what {PAGE} lists for adapters; this suite speaks protocol version {PROTOCOL_VERSION}"
 FLOOD = "note each thing once, when it happens; do not poll or log by notes"

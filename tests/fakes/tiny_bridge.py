@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
+import time
 from typing import Any
 
 from conformance.drivers.backend import Suite
@@ -23,6 +25,7 @@ from conformance.drivers.protocol import (
     PackageHandle,
     PackageLoad,
     PackageSpec,
+    Ping,
     Record,
     RequestMessage,
     RequestTool,
@@ -67,7 +70,7 @@ class TinyBridge:
             case AgentPrompt():
                 await self.turn(message.agent, message.text)
                 return Outcome()
-            case AgentSettle():
+            case AgentSettle() | Ping():
                 return Nothing()
         raise Unsupported(message.method)
 
@@ -174,3 +177,25 @@ class ClumsyBridge(TinyBridge):
 def no_bridge(suite: Suite) -> TinyBridge:
     """Raise instead of making one."""
     raise RuntimeError("nobody is at home")
+
+
+class SleepyBridge(TinyBridge):
+    """Keeps the whole process busy in the middle of a turn, and lets nothing disturb it."""
+
+    async def turn(self, agent: str, text: str) -> None:
+        while True:
+            try:
+                time.sleep(60)  # noqa: ASYNC251 - it is what is wrong with it
+            except Exception:
+                continue
+
+
+class LitteringBridge(TinyBridge):
+    """Leaves a task behind."""
+
+    def __init__(self, suite: Suite) -> None:
+        super().__init__(suite)
+        self.task = asyncio.ensure_future(self.linger())
+
+    async def linger(self) -> None:
+        await asyncio.Event().wait()

@@ -1,0 +1,10 @@
+"""Does not declare what it has."""
+
+from _body import Adapter
+
+
+class Shy(Adapter):
+    capabilities = ()
+
+
+Shy().run()
