@@ -175,9 +175,15 @@ def merge(reports: Iterable[Read], *, apart: bool = False) -> Matrix:
         for bridge in source.report.bridges:
             key = _key(bridge) + (f"\n{source.path}" if apart else "")
             grouped.setdefault(key, []).append((source, bridge))
+    # Versions of one implementation stand side by side, the oldest first.
+    labels = list(dict.fromkeys(bridge.label for source in reversed(sources) for bridge in source.report.bridges))
     columns = sorted(
         (_column(key, runs, order, present) for key, runs in grouped.items()),
-        key=lambda column: _ROLES[column.role],
+        key=lambda column: (
+            _ROLES[column.role],
+            labels.index(column.bridge.label),
+            column.sources[-1].report.started,
+        ),
     )
     rows = [
         Row(rule, tuple(column.cells[rule.id] for column in columns), rule.id not in present) for rule in order.values()

@@ -72,7 +72,7 @@ class _Page:
         self.examples: dict[str, list[Any]] = {}
         for source in reversed(matrix.sources):
             for item, example in source.report.examples.items():
-                self.examples.setdefault(item, [example.title, example.lines])
+                self.examples.setdefault(item, [_clean(example.title), [_block(line) for line in example.lines]])
         self.pictures: list[str] = []
 
     def html(self) -> str:
@@ -311,15 +311,19 @@ class _Page:
                 {
                     "label": clean(column.bridge.label),
                     "who": clean(f"{column.bridge.implementation.name} {column.bridge.implementation.version}"),
-                    "given": given(column.bridge),
+                    "given": _block(given(column.bridge)),
                 }
                 for column in self.matrix.columns
             ],
             "rules": [
-                {"id": row.rule.id, "source": row.rule.source, "reading": row.rule.interpretation}
+                {
+                    "id": _clean(row.rule.id),
+                    "source": _clean(row.rule.source),
+                    "reading": _clean(row.rule.interpretation or "", 2000),
+                }
                 for row in self.matrix.rows
             ],
-            "tests": [[item, *self.examples.get(item, ["", []])] for item in tests],
+            "tests": [[_clean(item), *self.examples.get(item, ["", []])] for item in tests],
             "cells": cells,
             "pictures": self.pictures,
         }
@@ -355,7 +359,8 @@ def _remarks(cell: Cell, row: Row, column: Column) -> Iterator[str]:
         if entry.rule == row.rule.id:
             link = f", {entry.link}" if entry.link else ""
             stale = f" Stale: {entry.stale}" if entry.stale else ""
-            yield f"Known deviation since {entry.added}, until {entry.expires}: {entry.reason}{link}.{stale}"
+            reason = entry.reason.rstrip(". ")
+            yield f"Known deviation since {entry.added}, until {entry.expires}: {reason}{link}.{stale}"
 
 
 def _shown(value: Any) -> str:

@@ -108,6 +108,7 @@ def test_whatever_an_implementation_says_is_text_on_the_page() -> None:
     ]
     assert "</script><img src=x onerror=alert(1)>" in page.text
     assert "\u202e" not in text
+    assert "\u202e" not in json.dumps(page.data, ensure_ascii=False)
     assert "\x1b" not in text
     assert "\x00" not in text
     assert "{{7*7}}" in page.text

@@ -119,6 +119,19 @@ def test_another_version_is_another_column() -> None:
     assert [each.bridge.implementation.version for each in merge([read(one), read(two)]).columns] == ["1", "2"]
 
 
+def test_versions_of_one_implementation_stand_side_by_side_and_the_newest_report_leads() -> None:
+    old = report(bridge("a", rule("x.x"), version="1"), bridge("b", rule("x.x"), version="1"), day="2026-01-01")
+    new = report(bridge("b", rule("x.x"), version="2"), day="2026-01-02")
+
+    columns = merge([read(new), read(old)]).columns
+
+    assert [(each.bridge.label, each.bridge.implementation.version) for each in columns] == [
+        ("b", "1"),
+        ("b", "2"),
+        ("a", "1"),
+    ]
+
+
 def test_a_wrong_answer_has_the_word_of_the_rules_present_level() -> None:
     old = report(bridge("old", rule("a.x", Verdict.DEPARTS, level="should")), day="2026-01-01")
     new = report(bridge("new", rule("a.x")), day="2026-02-01", version=2, digest="b")
