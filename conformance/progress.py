@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TextIO
 
@@ -47,16 +48,33 @@ class Progress:
     def clear(self) -> None:
         """Take the line away."""
         if self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            self._draw("")
             self._shown = False
 
     def _show(self, text: str) -> None:
-        if not self._watched:
-            return
-        self._next = time.monotonic() + EVERY
-        room = max(10, shutil.get_terminal_size().columns - 1)
-        line = " ".join(f"{self.work}: {text}".split())
-        self._stream.write(f"\r\x1b[K{line[:room]}")
+        if self._watched:
+            self._next = time.monotonic() + EVERY
+            self._draw(" ".join(f"{self.work}: {text}".split()))
+            self._shown = True
+
+    def _draw(self, line: str) -> None:
+        self._stream.write(f"\r\x1b[K{line[: max(10, shutil.get_terminal_size().columns - 1)]}")
         self._stream.flush()
-        self._shown = True
+
+
+class Beside(Progress):
+    """The same at the right of a line that somebody else writes, and that stays as it is.
+
+    ``room`` says how many columns are left there.
+    """
+
+    def __init__(self, work: str, stream: TextIO, room: Callable[[], int]) -> None:
+        super().__init__(work, stream)
+        self._room = room
+
+    def _draw(self, line: str) -> None:
+        room = self._room() - 2
+        shown = f"  {line}" if line and len(line) <= room else ""
+        # Keeps the place, writes or wipes the rest of the line, and goes back: the other goes on where it was.
+        self._stream.write(f"\x1b7{shown}\x1b[K\x1b8")
+        self._stream.flush()

@@ -9,10 +9,12 @@ import pytest
 
 from conformance._pytest.bridges import Bridge
 from conformance._pytest.judge import InvariantBroken, NotRun
+from conformance._pytest.long_tests import progress_of
 from conformance._pytest.worker import RUN, Worker
 from conformance.deadlines import REQUEST_SECONDS, Deadlines
 from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.driver import HarnessError
+from conformance.invariants import Story
 from conformance.properties import EXAMPLES, SEED, shares
 from conformance.reporting.model import Broken
 from conformance.transcripts.replaying import ReplayDriver
@@ -62,7 +64,18 @@ def run_shard(worker: Worker, item: pytest.Item, bridge: Bridge, shard: int) -> 
     examples, number = config.getoption("--bridge-examples"), config.getoption("--bridge-seed")
     deadlines = Deadlines(config.getoption("--bridge-timeout") or REQUEST_SECONDS)
     run = item.stash[RUN]
-    statistics = Statistics()
+    parts = list(shares(shard, EXAMPLES if examples is None else examples, SEED if number is None else number))
+
+    class Counted(Statistics):
+        """Says how many programs of this shard have been run."""
+
+        def add(self, story: Story) -> set[str]:
+            found = super().add(story)
+            progress.count(self.programs, sum(count for count, _ in parts))
+            return found
+
+    progress = progress_of(config, "random programs")
+    statistics = Counted()
     run.driver = own = worker.pool.fresh(bridge)
     if isinstance(own, ReplayDriver):
         raise NotRun(Verdict.NOT_RUN, "a recording holds no random programs")
@@ -73,9 +86,7 @@ def run_shard(worker: Worker, item: pytest.Item, bridge: Bridge, shard: int) -> 
         else:
             run.driver = worker.pool.driver(bridge)
             at = Connection(worker.pool.runner, run.driver, bridge.hello, bridge.mount)
-        for count, seed in shares(
-            shard, EXAMPLES if examples is None else examples, SEED if number is None else number
-        ):
+        for count, seed in parts:
             found = search(at, count, seed, statistics, deadlines=deadlines)
             if found is not None:
                 run.trace = found.ran.trace
@@ -89,6 +100,7 @@ def run_shard(worker: Worker, item: pytest.Item, bridge: Bridge, shard: int) -> 
         worker.pool.discard(bridge)
         raise
     finally:
+        progress.clear()
         run.witnessed = statistics.programs > 0
         reached = {**asdict(statistics), "situations": dict(statistics.situations)}
         item.user_properties.append((PROPERTY, {"label": bridge.label, **reached}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 
 from conformance.cli import main
 from conformance.drivers.driver import HarnessError
-from conformance.progress import Progress
 from conformance.reporting import allure
 from conformance.reporting.allure_report import PINS, POLICY, VERSION, config, quiet
 from conformance.verdicts import TABLE, Verdict
@@ -129,39 +127,3 @@ def test_a_file_that_is_no_result_is_named(tmp_path: Path, content: str, capsys:
 
     assert main(["report", str(tmp_path)]) == 4
     assert "a-result.json is no Allure result" in capsys.readouterr().err
-
-
-# --- progress ---------------------------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_is_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "30")
-    terminal = Terminal()
-
-    with Progress("mutants", terminal) as progress:
-        progress.count(1, 4, "a-very-long-name-of-a-mutant\nin two lines")
-        progress.count(2, 4)
-        progress.count(4, 4)
-
-    assert terminal.getvalue() == ("\r\x1b[Kmutants: 1 of 4 (25 %) a-very\r\x1b[Kmutants: 4 of 4 (100 %)\r\x1b[K")
-
-
-@pytest.mark.parametrize(("stream", "term"), [(io.StringIO(), "xterm"), (Terminal(), "dumb")], ids=["a file", "dumb"])
-def test_progress_is_silent_where_nobody_can_see_it(
-    stream: io.StringIO, term: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM", term)
-
-    with Progress("mutants", stream) as progress:
-        progress.say("reading")
-        progress.count(1, 1)
-
-    assert stream.getvalue() == ""

@@ -53,3 +53,24 @@ def test_a_file_sees_nothing(folder: Path) -> None:
         assert session(folder, error.fileno()) == 0
 
     assert (folder / "said").read_text() == ""
+
+
+def test_a_long_test_is_watched_beside_pytests_own_line(folder: Path) -> None:
+    (folder / "test_seven.py").write_text(
+        "from conformance._pytest.long_tests import progress_of\n\n\n"
+        "def test_it(pytestconfig):\n    with progress_of(pytestconfig, 'long') as line:\n        line.count(2, 2)\n"
+    )
+    ours, theirs = pty.openpty()
+    try:
+        command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "-p", "no:cacheprovider", f"--rootdir={folder}"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "NO_COLOR": "1"}
+        done = subprocess.run(
+            [*command, str(folder)], cwd=folder, env=environment, stdout=theirs, stderr=theirs, timeout=120, check=False
+        )
+        os.close(theirs)
+        seen = os.read(ours, 100_000).decode()
+    finally:
+        os.close(ours)
+
+    assert done.returncode == 0, seen
+    assert "test_seven.py \x1b7  long: 2 of 2 (100 %)\x1b[K\x1b8\x1b7\x1b[K\x1b8." in seen
