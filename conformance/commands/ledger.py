@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,13 @@ class WrongUseError(Exception):
 
 @dataclass(frozen=True)
 class Known:
-    """Why a test departs, and for how long that is accepted."""
+    """Why a test departs, and for how long that is accepted. ``found`` is the reason where nobody has explained it."""
 
-    reason: str
     added: str
     expires: str
+    reason: str = ""
     link: str | None = None
+    found: str = field(default="", compare=False)
 
 
 def main(argv: list[str]) -> int:
@@ -122,6 +123,7 @@ def _entries(bridges: Sequence[BridgeReport], today: date, last: date) -> Iterat
     """Entries in the order of the rules; what holds under every mount stands once."""
     order = {rule.id: None for bridge in bridges for rule in bridge.rules}
     for rule_id in order:
+        # What is unexplained is the same under two mounts where the same tests depart, whatever each run said of them.
         mounts: dict[tuple[Known, tuple[str, ...]], list[str | None]] = defaultdict(list)
         for bridge in bridges:
             rule = next((rule for rule in bridge.rules if rule.id == rule_id), None)
@@ -139,11 +141,11 @@ def _of_rule(
     wrong = [proof for proof in rule.proofs if proof.verdict in EXCUSED]
     found: dict[Known, list[str]] = defaultdict(list)
     explained = {
-        (entry.rule, entry.example): Known(entry.reason, entry.added, entry.expires or last.isoformat(), entry.link)
+        (entry.rule, entry.example): Known(entry.added, entry.expires or last.isoformat(), entry.reason, entry.link)
         for entry in bridge.deviations
         if entry.mount in (None, bridge.mount)
     }
-    new = Known("To be explained: " + _short(wrong[0].message), today.isoformat(), last.isoformat()) if wrong else None
+    new = Known(today.isoformat(), last.isoformat(), found=_short(wrong[0].message)) if wrong else None
     for proof in wrong:
         example = example_of(proof.item, rule.id)
         known = explained.get((rule.id, example)) or explained.get((rule.id, None)) or new
@@ -162,7 +164,7 @@ def _entry(rule: str, known: Known, examples: Sequence[str], mount: str | None) 
         entry["examples"] = list(examples)
     if mount is not None:
         entry["mount"] = mount
-    entry["reason"] = known.reason
+    entry["reason"] = known.reason or f"To be explained: {known.found}"
     if known.link is not None:
         entry["link"] = known.link
     return {**entry, "added": known.added, "expires": known.expires}

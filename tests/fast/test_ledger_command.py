@@ -73,8 +73,9 @@ def test_the_reason_is_what_was_found_and_says_that_it_is_to_be_explained(tmp_pa
 
 
 def test_mounts_of_one_bridge_share_the_entries_that_hold_for_both(tmp_path: Path) -> None:
-    engine = small.bridge("engine", rule("a.b", FAIL), rule("a.c", FAIL), name="it", mount="engine")
-    root = small.bridge("root", rule("a.b", FAIL), rule("a.c", PASS), name="it", mount="root")
+    engine = small.bridge("engine", rule("a.b", FAIL, one=FAIL), rule("a.c", FAIL), name="it", mount="engine")
+    same = small.rule("a.b", FAIL, proofs=[small.proof("a.b", FAIL, slug="one", message="it said something else")])
+    root = small.bridge("root", same, rule("a.c", PASS), name="it", mount="root")
     content = written(tmp_path, engine, root, options=("--label=engine", "--label=root", "--name=it"))
     assert content["bridge"] == "it"
     assert brief(content) == [("a.b", None, None), ("a.c", None, "engine")]
