@@ -11,13 +11,15 @@ from conformance.catalogue.coverage import write_coverage
 from conformance.catalogue.fingerprint import refresh, spec_digest
 from conformance.catalogue.released import FILE as RELEASED
 from conformance.catalogue.released import release
-from conformance.commands import spec_diff
+from conformance.commands import spec_diff, spec_protocol
 
 
 def main(argv: list[str]) -> int:
     """Run one of the sub-commands and return 0, or 4 where the rules do not hold together."""
     if argv[:1] == ["diff"]:
         return spec_diff.main(argv[1:])
+    if argv[:1] == ["protocol"]:
+        return spec_protocol.main(argv[1:])
     parser = argparse.ArgumentParser(
         prog="bridge-conformance spec",
         description="Look after the spec: check it, and write what is generated from it.",
@@ -28,6 +30,7 @@ def main(argv: list[str]) -> int:
     commands.add_parser("coverage", help="write spec/COVERAGE.md, the table of rules and how each is proven")
     commands.add_parser("fingerprints", help="record the rules' sentences and their proofs as they are now")
     commands.add_parser("release", help="note in spec/released.txt that the rules as they are were released")
+    commands.add_parser("protocol", help="describe the messages between suite and implementation", add_help=False)
     commands.add_parser("diff", help="compare two states of the rules, for their reviewers", add_help=False)
     given = parser.parse_args(argv)
     try:
