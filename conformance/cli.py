@@ -37,6 +37,7 @@ COMMANDS: dict[str, Command] = {
     "compare": Command("say what became of verdicts from one report to the next", "conformance.reporting.compared:main"),
     "report": Command("make one HTML page of Allure results", "conformance.commands.report:main"),
     "spec": Command("check the rules, and write what is generated from them", "conformance.commands.spec:main"),
+    "replay": Command("run kept programs on an implementation", "conformance.programs.replay:main"),
     "rejudge": Command("judge recorded stages by the rules as they are now", "conformance.transcripts.rejudge:main"),
     "mutants": Command("prove that the proofs can fail: every named defect is caught", "conformance.mutants.gate:main"),
     "bench": Command("measure what the suite itself costs", "conformance.commands.bench:main"),

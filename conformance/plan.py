@@ -95,6 +95,8 @@ class Plan:
     native_bodies: dict[str, list[NativeBehaviour]] = field(default_factory=dict)
     listeners: dict[str, ListenerPlan] = field(default_factory=dict)
     timed: list[Timed] = field(default_factory=list)
+    forgotten: list[Timed] = field(default_factory=list)
+    """What was in ``timed`` before: moments are counted by identity, so no later one may take the place of these."""
     cwd: str | None = None
     call_count: int = 0
     signals: dict[str, str] = field(default_factory=dict)

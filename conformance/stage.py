@@ -114,6 +114,11 @@ class Stage:
         """The record so far."""
         return self.peer.trace
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the host has been opened, and not closed again."""
+        return self._open
+
     def open(self, agents: bool = True) -> None:
         """Open the host and load the packages in order; then create the agents unless told not to. Idempotent."""
         if not self._open:

@@ -31,12 +31,17 @@ def say(
     stage.plan.script(agent).append(message)
 
 
-def _table(stage: Stage, datatable: list[list[str]]) -> None:
-    """``finish`` in the first row says how the message ended, where it ended otherwise than with its calls."""
+def say_table(stage: Stage, datatable: list[list[str]], agent: str = MAIN) -> None:
+    """Queue one message of the calls of a table.
+
+    ``finish`` in the first row says how the message ended, where it ended otherwise than with its calls. Beside ids an
+    empty cell of ``arguments`` is an empty text.
+    """
     calls = rows(datatable, "tool", optional=("id", "arguments", "finish"))
     ids = [row["id"] for row in calls] if "id" in datatable[0] else None
     finish = calls[0].get("finish") or None
-    say(stage, [(row["tool"], row.get("arguments") or "{}") for row in calls], ids=ids, finish=finish)
+    texts = [(row["tool"], row.get("arguments", "{}") if ids else row.get("arguments") or "{}") for row in calls]
+    say(stage, texts, agent, ids=ids, finish=finish)
 
 
 @given(phrase('the model first calls "{tool}"'))
@@ -69,7 +74,7 @@ def calls_with_text(stage: Stage, tool: str, docstring: str) -> None:
 
 @when(phrase("the model calls in one message"))
 def calls_batch(stage: Stage, datatable: list[list[str]]) -> None:
-    _table(stage, datatable)
+    say_table(stage, datatable)
     stage.prompt()
 
 

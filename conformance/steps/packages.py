@@ -9,6 +9,7 @@ from pytest_bdd import given, when
 
 from conformance.drivers.protocol import ApiCall, Op, PackageReload, PackageSpec, Reply, ToolSpec
 from conformance.peer import error, text_result
+from conformance.plan import PackagePlan
 from conformance.scripts import AnyAct, Behaviour, CallPi, Cancel, Hold, Match, Update
 from conformance.stage import Stage
 from conformance.steps._phrase import document, phrase, rows
@@ -33,6 +34,14 @@ def _answer(
 ) -> None:
     plan = stage.plan.package(package)
     plan.handles(plan.listen(event), Behaviour(Match(**match), acts or [], reply))
+
+
+def _handles(plan: PackagePlan, handler: str, fields: dict[str, Any]) -> None:
+    """``sync: true`` makes the handler one that never waits and always answers the same."""
+    if fields.pop("sync", False):
+        plan.make_sync(handler, behaviour(fields).reply)
+    else:
+        plan.handles(handler, behaviour(fields))
 
 
 def _executes(stage: Stage, tool: str, reply: Reply, acts: list[AnyAct] | None = None) -> None:
@@ -134,13 +143,13 @@ def listens_to_all(stage: Stage, package: str) -> None:
 @given(phrase('package "{package}" answers {event:event} with'))
 def answers_with(stage: Stage, package: str, event: str, docstring: str) -> None:
     plan = stage.plan.package(package)
-    plan.handles(plan.listen(event), behaviour(document(docstring)))
+    _handles(plan, plan.listen(event), document(docstring))
 
 
 @given(phrase('a further handler of package "{package}" answers {event:event} with'))
 def further_answers_with(stage: Stage, package: str, event: str, docstring: str) -> None:
     plan = stage.plan.package(package)
-    plan.handles(plan.listen(event, further=True), behaviour(document(docstring)))
+    _handles(plan, plan.listen(event, further=True), document(docstring))
 
 
 @given(phrase('a further handler of package "{package}" listens to {event:event}'))
