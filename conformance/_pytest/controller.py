@@ -104,9 +104,10 @@ class Controller:
             return None
         if not self.tally.seen:
             return None if self.others_ran else Exit.NOTHING_RAN
+        selected = self._selected() or bool(session.shouldfail) or bool(session.shouldstop)
         status = exit_status(
-            self.tally.judged(),
-            selected=self._selected() or bool(session.shouldfail) or bool(session.shouldstop),
+            self.tally.judged(selected),
+            selected=selected,
             stale=any(self.tally.stale(bridge) for bridge in self.plan.bridges),
         )
         return Exit.NOT_CONFORMANT if self.others_failed and status is Exit.CONFORMANT else status

@@ -108,11 +108,12 @@ class Tally:
             self._rules[bridge.label] = [self._rule(rule, bridge, proofs.get(rule.id, [])) for rule in rules]
         return self._rules[bridge.label]
 
-    def judged(self) -> Iterator[tuple[Level, Verdict]]:
-        """Level and verdict of every rule on every bridge."""
+    def judged(self, selected: bool = False) -> Iterator[tuple[Level, Verdict]]:
+        """Level and verdict of every rule on every bridge; of a rule of which only a part was ``selected``, by that."""
         for bridge in self.plan.bridges:
             for rule in self.rules(bridge):
-                yield rule.level, rule.verdict
+                ran = [proof.verdict for proof in rule.proofs if proof.verdict is not Verdict.NOT_RUN]
+                yield rule.level, of_rule(ran) if selected and ran else rule.verdict
 
     def unfinished(self) -> bool:
         """Whether anything that applies has not been run."""

@@ -406,6 +406,13 @@ def test_a_module_that_makes_too_few_tests_is_refused(sound: SmallCheckout, tmp_
     assert "test_features.py made 0 tests, and the catalogue has 8 for it" in ran.out
 
 
+@pytest.mark.parametrize(("bridge", "status"), [(f"tiny={TINY}", 0), (f"deaf={DEAF}", 1)], ids=["keeps", "breaks"])
+def test_one_example_of_a_rule_is_answered_by_that_example(sound: SmallCheckout, bridge: str, status: int) -> None:
+    ran = sound.run(f"--bridge={bridge}", "--bridge-rule=tool_call.a-block-holds--twice")
+
+    assert ran.status == status, ran.out
+
+
 def test_nothing_selected_is_said(sound: SmallCheckout) -> None:
     ran = sound.run(f"--bridge={TINY}", "-k", "no_such_word")
 
