@@ -187,6 +187,26 @@ def test_a_new_id_on_the_same_sentence_is_renamed(tmp_path: Path) -> None:
     assert change.part == "version"
 
 
+def test_a_renamed_rule_is_known_by_its_sentence_where_its_proof_changed_too(tmp_path: Path) -> None:
+    demo = DEMO.replace("demo.works", "demo.runs").replace(WORKS, f"{WORKS[:-1]} does.")
+    feature = FEATURE.replace("demo.works", "demo.runs").replace("Then it is done", "Then it is done well", 1)
+
+    assert only(between(tmp_path, demo, feature)).kinds == ("renamed", "re-worded")
+
+
+def test_another_rule_in_its_place_is_no_renaming(tmp_path: Path) -> None:
+    head = DEMO[: DEMO.index("  - id: demo.works")] + SECOND + DEMO[DEMO.index("  - id: demo.differs") :]
+    steps = (
+        FEATURE[: FEATURE.index("  @rule:demo.works")] + STAYS + FEATURE[FEATURE.index("  @rule:demo.differs @on:b") :]
+    )
+    found = between(tmp_path, head, steps)
+
+    assert [(change.kind, change.id) for change in found.changes] == [
+        ("removed", "demo.works"),
+        ("added", "demo.stays"),
+    ]
+
+
 def test_a_rule_may_be_renamed_and_weakened_at_once(tmp_path: Path) -> None:
     demo = changed(DEMO.replace("demo.works", "demo.runs"), "level: must", "level: may")
     change = only(between(tmp_path, demo, FEATURE.replace("demo.works", "demo.runs")))
@@ -242,6 +262,8 @@ def test_a_version_that_moved_since_the_release_need_not_move_again(tmp_path: Pa
 
     assert diff(base, head).wanted == (3, 0)
     assert diff(base, head).moved_enough
+    weaker = state(tmp_path / "weaker", changed(DEMO, "level: must", "level: should"), index=index, released=RELEASED)
+    assert diff(base, weaker).wanted == (3, 0)
 
 
 def test_before_the_first_release_the_number_is_advice(tmp_path: Path) -> None:
