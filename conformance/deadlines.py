@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -55,6 +56,15 @@ class Watch:
         return whole if self.owed else min(whole, self.heard + deadlines.request - now)
 
 
+RINGS = 20
+"""Rings of an alarm that may be swallowed."""
+GIVEN_UP = (
+    "\nbridge-conformance: the implementation keeps this process busy and swallows every attempt to break it off, "
+    "so the process ends here.\n  mend: judge it from another process, which can be ended: "
+    "--bridge='stdio:bridge-conformance serve --bridge=SPEC'\n"
+)
+
+
 class Stuck(BaseException):
     """Rung by an :class:`Alarm`. Not an ``Exception``, so that an implementation that catches those cannot catch it."""
 
@@ -62,10 +72,14 @@ class Stuck(BaseException):
 class Alarm:
     """Breaks off what runs in this process and does not come back to the loop; a time-out of asyncio cannot.
 
-    It rings until it is heard: whoever swallows one ring meets the next a second later. Install it once for many waits,
-    because asking the operating system for the handler costs more than most of what is waited for. Elsewhere than in
-    the main thread nothing is watched.
+    It rings until it is heard: whoever swallows one ring meets the next a second later, and who swallows
+    :data:`RINGS` of them takes the process with it, since nothing else could end the wait. Install it once for many
+    waits, because asking the operating system for the handler costs more than most of what is waited for. Elsewhere
+    than in the main thread nothing is watched.
     """
+
+    unheard = 0
+    """Rings since the last one was wound up or laid to rest."""
 
     def __init__(self) -> None:
         self._before: Any = None
@@ -87,6 +101,7 @@ class Alarm:
     def wind(self, seconds: float) -> None:
         """Ring ``seconds`` from now unless wound again or laid to rest."""
         if self._installed:
+            Alarm.unheard = 0
             signal.setitimer(signal.ITIMER_REAL, seconds, PING_SECONDS)
 
     def rest(self) -> None:
@@ -96,4 +111,8 @@ class Alarm:
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
+    Alarm.unheard += 1
+    if Alarm.unheard > RINGS:
+        os.write(2, GIVEN_UP.encode())
+        os._exit(3)
     raise Stuck
