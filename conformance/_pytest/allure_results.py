@@ -23,8 +23,9 @@ from pluggy import HookimplMarker
 
 from conformance import __version__
 from conformance._pytest import block
+from conformance._pytest.bridges import stderr_of
 from conformance._pytest.controller import key_of
-from conformance._pytest.judge import Judged
+from conformance._pytest.judge import Judged, NotRun
 from conformance._pytest.plan import Plan, Task
 from conformance._pytest.tally import CRASHED
 from conformance._pytest.worker import JUDGED, RUN
@@ -165,10 +166,11 @@ class AllureResults:
         judged = msgspec.json.decode(text, type=Judged)
         told.judged.append(judged)
         told.trace = run.trace
-        if judged.outcome is not Verdict.PASS:
-            error = call.excinfo.value if call.excinfo is not None else None
-            lines = block.lines(run.task, self.plan.catalogue.by_id, judged, error, run.trace)
-            told.blocks.append(report.longreprtext or "\n".join(lines))
+        error = call.excinfo.value if call.excinfo is not None else None
+        if judged.outcome is not Verdict.PASS and not isinstance(error, NotRun):
+            # Whole for each, also where the terminal only says that another failed alike.
+            stderr = stderr_of(run.driver) if run.driver is not None else ""
+            told.blocks += block.lines(run.task, self.plan.catalogue.by_id, judged, error, run.trace, stderr)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -63,8 +63,9 @@ class SmallCheckout:
         self.write("spec/tools/user_bash.yaml", USER_BASH)
         self.write("features/tools/tool_call.feature", TOOL_CALL_FEATURE)
         self.write("features/tools/user_bash.feature", USER_BASH_FEATURE)
-        # The invariants speak of rules of the real spec.
-        self.append("conformance/invariants.py", "\nINVARIANTS.clear()\n")
+        # The invariants and the random programs speak of rules of the real spec.
+        self.append("conformance/invariants/__init__.py", "\nINVARIANTS.clear()\n")
+        self.append("conformance/properties.py", "\nPROPERTIES = MappingProxyType({})\n")
 
     def write(self, name: str, text: str) -> Path:
         """Write a file, and return its path."""

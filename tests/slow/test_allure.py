@@ -149,7 +149,9 @@ def test_a_failure_names_its_step_and_shows_the_trace(results: Results) -> None:
     assert result["status"] == "failed"
     assert told(result)[-1] == ('Then the tool "write_note" does not run', "failed")
     assert result["statusDetails"]["message"].startswith("fail: expected")
-    assert "bridge-conformance run --bridge=deaf=" in result["statusDetails"]["trace"]
+    for each in (result, results.of("deaf", "tool_call.a-block-holds--twice")):
+        assert "rule:     A blocked tool does not run." in each["statusDetails"]["trace"]
+        assert "bridge-conformance run --bridge=deaf=" in each["statusDetails"]["trace"]
     picture = ElementTree.fromstring(results.attached(result, "sequence diagram"))
     assert "write_note" in "".join(picture.itertext())
     assert "tool.enter" in results.attached(result, "trace")
