@@ -14,6 +14,7 @@ from conformance._pytest.judge import InvariantBroken, Judged
 from conformance._pytest.plan import Task
 from conformance.catalogue import Rule
 from conformance.drivers.driver import HarnessError
+from conformance.drivers.envelope import printable
 from conformance.trace import Event, Trace
 from conformance.verdicts import Finding, Verdict
 
@@ -37,7 +38,7 @@ def representation(
     ``again`` says that the rule's block was printed before: then only what this example adds is.
     """
     said = further(task, judged) if again else lines(task, rules, judged, error, trace, stderr)
-    text = "\n".join(said) + "\n"
+    text = printable("\n".join(said)) + "\n"
     file, _, line = task.where.rpartition(":")
     crash = ReprFileLocation(file or task.where, int(line) if line.isdigit() else 0, _short(task, judged))
     return ReprExceptionInfo(ReprTraceback([ReprEntryNative([text])], None, "native"), crash)
@@ -45,7 +46,7 @@ def representation(
 
 def _short(task: Task, judged: Judged) -> str:
     first = (judged.message or (judged.broken[0].sentence if judged.broken else "")).splitlines()
-    return f"{judged.outcome}: {first[0]}" if first else str(judged.outcome)
+    return f"{judged.outcome}: {printable(first[0])}" if first else str(judged.outcome)
 
 
 def lines(

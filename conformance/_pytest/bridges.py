@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from conformance.drivers.driver import Driver, HarnessError
+from conformance.drivers.envelope import printable
 from conformance.drivers.protocol import InitializeResult
 from conformance.verdicts import Exit
 
@@ -37,7 +38,7 @@ class Bridge(msgspec.Struct, frozen=True):
     def title(self) -> str:
         """One line for people: who it is."""
         hello = self.hello
-        mount = f", mount {self.mount}" if self.mount else ""
+        mount = f", mount {printable(self.mount)}" if self.mount else ""
         return f"{self.label}: {hello.name} {hello.version}, role {hello.role}{mount}"
 
 
@@ -56,7 +57,10 @@ def taken_over(values: list[Any]) -> list[Bridge]:
 
 
 def shake_hands(label: str, driver: Driver) -> InitializeResult:
-    """Start, hear who is there, and close again. Ends the run with exit status 3 where nobody is."""
+    """Start, hear who is there, and close again. Ends the run with exit status 3 where nobody is.
+
+    What is only ever shown of the answer is made safe to show.
+    """
 
     async def talk() -> InitializeResult:
         try:
@@ -65,12 +69,23 @@ def shake_hands(label: str, driver: Driver) -> InitializeResult:
             await driver.close()
 
     try:
-        return asyncio.run(talk())
+        return _shown(asyncio.run(talk()))
     except HarnessError as error:
         why = str(error)
     except Exception as error:
         why = f"{type(error).__name__}: {error} ({place(error)})\n  mend: mend what makes it"
     pytest.exit(f"the bridge {label} cannot be used: {why}{said(driver)}", returncode=Exit.HARNESS_ERROR)
+
+
+def _shown(hello: InitializeResult) -> InitializeResult:
+    return msgspec.structs.replace(
+        hello,
+        name=printable(hello.name),
+        version=printable(hello.version),
+        versions={printable(name): printable(version) for name, version in hello.versions.items()},
+        capabilities=[printable(name) for name in hello.capabilities],
+        issues_url=printable(hello.issues_url),
+    )
 
 
 def place(error: BaseException) -> str:
@@ -82,7 +97,7 @@ def place(error: BaseException) -> str:
 def said(driver: Driver) -> str:
     """The end of what the implementation wrote to its standard error, as lines to show; '' when nothing."""
     text = stderr_of(driver)
-    lines = text.strip().splitlines()[-20:]
+    lines = printable(text).strip().splitlines()[-20:]
     return "".join(f"\n  stderr: {line}" for line in lines)
 
 

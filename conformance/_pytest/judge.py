@@ -11,9 +11,13 @@ from msgspec import UNSET, UnsetType
 from conformance._pytest.bridges import Bridge
 from conformance._pytest.plan import Plan, Task
 from conformance.drivers.driver import HarnessError, Unsupported
+from conformance.drivers.envelope import printable
 from conformance.ledger import Ledger
 from conformance.reporting.model import Broken
 from conformance.verdicts import Finding, RuleFailed, Verdict, of_error, of_rule, with_ledger
+
+DIFFERS = "differs-from:"
+"""How the name of a difference between two implementations begins, where the names of broken invariants stand."""
 
 
 class NotRun(Exception):
@@ -57,7 +61,7 @@ def judge(task: Task, plan: Plan, error: BaseException | None, broken: list[Brok
     own = with_ledger(own, listed=task.deviation is not None, expired=task.expired)
     ledger = plan.ledgers.get(task.bridge.label)
     finding = error if isinstance(error, Finding) else None
-    message = describe(error) if error is not None else ""
+    message = printable(describe(error)) if error is not None else ""
     if own is Verdict.STALE:
         message = _stale(task, message)
     return Judged(

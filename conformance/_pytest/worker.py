@@ -21,6 +21,7 @@ from conformance._pytest.plan import Plan, Task, blocked
 from conformance.catalogue.features import TAGS
 from conformance.deadlines import Deadlines
 from conformance.drivers.driver import Driver, HarnessError, PossibleHang
+from conformance.drivers.envelope import printable
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
 from conformance.trace import Event, Trace
@@ -277,7 +278,7 @@ class Worker:
             report.outcome, report.longrepr = "passed", None
         elif judged.outcome in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             file, _, line = run.task.where.rpartition(":")
-            report.outcome, report.longrepr = "skipped", (file, int(line or 0), f"{judged.outcome}: {judged.message}")
+            report.outcome, report.longrepr = "skipped", (file, int(line or 0), _short(judged))
         else:
             stderr = stderr_of(run.driver) if run.driver is not None else ""
             report.longrepr = block.representation(
@@ -312,6 +313,10 @@ class Worker:
     def pytest_unconfigure(self) -> None:
         """The same when the session never finished."""
         self.pool.close()
+
+
+def _short(judged: Judged) -> str:
+    return f"{judged.outcome}: {printable(judged.message)}"
 
 
 def trace_text(trace: Trace) -> str:

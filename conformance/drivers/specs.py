@@ -142,7 +142,11 @@ def make_driver(spec: BridgeSpec, env_names: Sequence[str] = ()) -> Driver:
             raise HarnessError(
                 f"there is no driver for {spec.name}: {error}", "update pi-bridge-conformance"
             ) from error
-    return factory(spec)
+    driver = factory(spec)
+    pass_on = getattr(driver, "pass_on", None)
+    if pass_on is not None:
+        pass_on(env_names)
+    return driver
 
 
 def known_names() -> list[str]:

@@ -125,6 +125,10 @@ class StdioDriver:
         connection.send_limit = answer.limits.line_bytes
         return answer
 
+    def pass_on(self, names: Iterable[str]) -> None:
+        """Let a process that starts later see these variables of the suite's environment too."""
+        self._extra_names = (*self._extra_names, *names)
+
     def bind(self, peer: Peer | None) -> None:
         """Name who answers from now on."""
         if self._connection is not None:

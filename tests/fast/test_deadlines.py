@@ -151,8 +151,8 @@ def test_an_alarm_gives_back_what_it_took() -> None:
 @pytest.mark.parametrize(("decides", "kind"), [(False, Inconclusive), (True, RuleFailed)])
 def test_a_scenario_has_a_deadline_of_its_own(decides: bool, kind: type[Exception]) -> None:
     async def chatter() -> None:
-        while True:
-            await asyncio.sleep(0.01)  # noqa: ASYNC110 - there is nothing to wait for
+        while True:  # noqa: ASYNC110 - there is nothing to wait for
+            await asyncio.sleep(0.01)
 
     with pytest.raises(kind, match=r"the scenario took longer than 0.4 s while the suite awaited .*stage\.open"):
         opened(chatter, request=30.0, scenario=0.4, decides=decides)

@@ -134,7 +134,7 @@ def test_what_probes_found_is_told_with_the_rules_that_needed_it(small: Path) ->
     assert report.probed == {"cancel": True, "native-tools": False, "steer": True}
     assert report.summary.absent_capabilities == ["native-tools"]
     assert report.summary.undeclared_capabilities == ["cancel"]
-    said = "\n".join(summary.lines(tally, [report]))
+    said = "\n".join("".join(text.words for text in line) for line in summary.lines([], [report]))
     assert "it: declares a capability that is not there: native-tools" in said
     assert "it: has a capability that it does not declare: cancel" in said
 
