@@ -66,7 +66,7 @@ def _case(column: Column, row: Row, proof: ProofReport) -> Xml.Element | None:
     case = Xml.Element(
         "testcase",
         classname=_text(f"{column.bridge.label}.{row.rule.surface}"),
-        name=_text(proof.item.removeprefix("test_")),
+        name=_text(_name(proof.item, row.rule.id)),
         time=f"{proof.duration:.3f}",
     )
     if word != "passed":
@@ -78,6 +78,12 @@ def _case(column: Column, row: Row, proof: ProofReport) -> Xml.Element | None:
     elif proof.verdict is not Verdict.PASS:
         Xml.SubElement(case, "system-out").text = _text("\n".join([str(proof.verdict), *_lines(row, proof)]))
     return case
+
+
+def _name(item: str, rule_id: str) -> str:
+    """The name of a case; what proves several rules is a case of each, and names are told apart by it."""
+    name = item.removeprefix("test_")
+    return name if name.startswith(rule_id) else f"{rule_id} by {name}"
 
 
 def _proven(column: Column) -> Xml.Element:

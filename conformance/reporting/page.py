@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import UNSET
 
 from conformance.catalogue.model import LEVELS
 from conformance.ledger import example_of
-from conformance.reporting._spoken import clean
+from conformance.reporting._html import (
+    FOLDER,
+    GLYPHS,
+    anchor,
+    as_json,
+    block,
+    digest,
+    environment,
+    one_line,
+    slug,
+    style,
+)
+from conformance.reporting.again import command, given
 from conformance.reporting.merge import FINE, Cell, Column, Matrix, Row
 from conformance.reporting.model import BridgeReport, ProofReport
-from conformance.reporting.sequence_svg import DARK, LIGHT, SCOPE, STYLE, sequence_svg
+from conformance.reporting.sequence_svg import sequence_svg
 from conformance.verdicts import NO_LEVEL, TABLE, Verdict
 
-FOLDER = Path(__file__).with_name("templates")
 FULL = 3
 """Proofs of one cell that are shown with everything; the rest get a line each."""
 DIAGRAMS = 200
-"""Pictures in one page, the first proof of each cell before any other."""
+"""Pictures in one page; where each proof that is shown would take more, only the first of each cell has one."""
 ROWS = 150
 """Rows of one picture; the last are kept."""
-BLOCK = 4000
-"""Characters of one shown value."""
 
-GLYPHS: dict[Verdict, str] = {
-    Verdict.FAIL: "✗",
-    Verdict.ABSENT: "∅",
-    Verdict.STALE: "!",
-    Verdict.HARNESS_ERROR: "⚠",
-    Verdict.INCONCLUSIVE: "?",
-    Verdict.UNSUPPORTED: "○",
-    Verdict.NOT_RUN: "…",
-    Verdict.DEVIATION: "≈",
-    Verdict.DEPARTS: "△",
-    Verdict.UNDECLARED: "+",
-    Verdict.NOTED: "i",
-    Verdict.PASS: "✓",
-    Verdict.NOT_APPLICABLE: "–",
-}
 RELATIONS = {
     "same": "as Pi does",
     "differs": "differs from Pi, as stated",
@@ -72,8 +59,10 @@ class _Page:
         self.examples: dict[str, list[Any]] = {}
         for source in reversed(matrix.sources):
             for item, example in source.report.examples.items():
-                self.examples.setdefault(item, [_clean(example.title), [_block(line) for line in example.lines]])
+                self.examples.setdefault(item, [one_line(example.title), [block(line) for line in example.lines]])
         self.pictures: list[str] = []
+        notable = sum(cell.notable for row in matrix.rows for cell in row.cells)
+        self.drawn = FULL if notable * FULL <= DIAGRAMS else 1
 
     def html(self) -> str:
         findings = list(self._findings())
@@ -82,7 +71,7 @@ class _Page:
         days = sorted({source.report.started[:10] for source in self.matrix.sources})
         columns = [self._column(number, column) for number, column in enumerate(self.matrix.columns)]
         return (
-            _environment()
+            environment()
             .get_template("matrix.html.j2")
             .render(
                 columns=columns,
@@ -99,10 +88,10 @@ class _Page:
                 tally=list(self._tally()),
                 levels=LEVELS,
                 relations=RELATIONS,
-                style=Markup(_style()),
+                style=Markup(style()),
                 script=Markup(script),
-                script_hash=_hash(script),
-                payload=Markup(_json(self._payload())),
+                script_hash=digest(script),
+                payload=Markup(as_json(self._payload())),
             )
         )
 
@@ -150,11 +139,12 @@ class _Page:
                 for level in LEVELS
             ],
             "unproven": [
-                {"id": rule, "anchor": _anchor(rule), "verdict": str(column.cells[rule].verdict)}
+                {"id": rule, "anchor": anchor(rule), "verdict": str(column.cells[rule].verdict)}
                 for rule in column.unproven
             ],
             "others": [(count, verdict) for verdict in others if (count := column.number(verdict))],
             "older": column.older,
+            "remarks": list(_capabilities(column.bridge)),
             "ran": f"run {days[0]}" if len(days) == 1 else f"runs {', '.join(days)}",
         }
 
@@ -194,7 +184,7 @@ class _Page:
     def _row(self, row: Row) -> dict[str, Any]:
         return {
             "number": self.numbers[row.rule.id],
-            "anchor": _anchor(row.rule.id),
+            "anchor": anchor(row.rule.id),
             "id": row.rule.id,
             "level": row.rule.level,
             "relation": row.rule.relation,
@@ -203,7 +193,7 @@ class _Page:
             "because": row.rule.because,
             "former": row.former,
             "split": row.split,
-            "verdicts": " ".join(sorted({_slug(cell.verdict) for cell in row.cells})),
+            "verdicts": " ".join(sorted({slug(cell.verdict) for cell in row.cells})),
             "cells": [self._cell(row, at, cell) for at, cell in enumerate(row.cells)],
         }
 
@@ -220,7 +210,7 @@ class _Page:
         return {
             "word": word,
             "who": column.bridge.label,
-            "kind": f"c {_slug(cell.verdict)} {column.role}{' differs' if as_stated else ''}",
+            "kind": f"c {slug(cell.verdict)} {column.role}{' differs' if as_stated else ''}",
             "older": cell.older,
             "finding": self._finding_id(row, at) if cell.notable else "",
         }
@@ -247,11 +237,14 @@ class _Page:
                         },
                         "row": row.rule,
                         "remarks": list(_remarks(cell, row, column)),
-                        "proofs": [self._proof(proof, cell, column.bridge) for proof in bad[:FULL]],
+                        "proofs": [
+                            self._proof(proof, cell, column.bridge, number < self.drawn)
+                            for number, proof in enumerate(bad[:FULL])
+                        ],
                         "more": [self._brief(proof, row) for proof in bad[FULL:]],
                     }
 
-    def _proof(self, proof: ProofReport, cell: Cell, bridge: BridgeReport) -> dict[str, Any]:
+    def _proof(self, proof: ProofReport, cell: Cell, bridge: BridgeReport, drawn: bool) -> dict[str, Any]:
         assert cell.rule is not None
         expected, got = (None if value is UNSET else _shown(value) for value in (proof.expected, proof.got))
         said = expected is not None and got is not None and expected in proof.message and got in proof.message
@@ -265,7 +258,7 @@ class _Page:
             "broken": proof.broken,
             "where": proof.where,
             "trace": proof.trace,
-            "diagram": self._diagram(cell, proof),
+            "diagram": self._diagram(cell, proof) if drawn else None,
             "command": command(bridge, cell.rule.id, proof),
         }
 
@@ -306,44 +299,27 @@ class _Page:
                 line.append(proofs)
             cells.append(line)
         return {
-            "verdicts": [[_slug(verdict), str(verdict), GLYPHS[verdict], row.when] for verdict, row in TABLE.items()],
+            "verdicts": [[slug(verdict), str(verdict), GLYPHS[verdict], row.when] for verdict, row in TABLE.items()],
             "columns": [
                 {
-                    "label": clean(column.bridge.label),
-                    "who": clean(f"{column.bridge.implementation.name} {column.bridge.implementation.version}"),
-                    "given": _block(given(column.bridge)),
+                    "label": one_line(column.bridge.label),
+                    "who": one_line(f"{column.bridge.implementation.name} {column.bridge.implementation.version}"),
+                    "given": block(given(column.bridge)),
                 }
                 for column in self.matrix.columns
             ],
             "rules": [
                 {
-                    "id": _clean(row.rule.id),
-                    "source": _clean(row.rule.source),
-                    "reading": _clean(row.rule.interpretation or "", 2000),
+                    "id": one_line(row.rule.id),
+                    "source": one_line(row.rule.source),
+                    "reading": one_line(row.rule.interpretation or "", 2000),
                 }
                 for row in self.matrix.rows
             ],
-            "tests": [[_clean(item), *self.examples.get(item, ["", []])] for item in tests],
+            "tests": [[one_line(item), *self.examples.get(item, ["", []])] for item in tests],
             "cells": cells,
             "pictures": self.pictures,
         }
-
-
-def given(bridge: BridgeReport) -> str:
-    """The value of ``--bridge`` that names an implementation, quoted for a shell."""
-    return shlex.quote(bridge.spec if bridge.label == bridge.spec else f"{bridge.label}={bridge.spec}")
-
-
-def command(bridge: BridgeReport, rule_id: str, proof: ProofReport) -> str:
-    """What repeats one proof; an invariant is repeated by the test that broke it. Empty where nothing does."""
-    item = proof.item
-    if proof.kind == "invariant":
-        item = proof.node.rpartition("::")[2].partition("[")[0]
-        rule_id = item.removeprefix("test_").partition("--")[0]
-    if not item.startswith(f"test_{rule_id}"):
-        return f"bridge-conformance run --bridge={given(bridge)} --rule={shlex.quote(rule_id)}" if rule_id else ""
-    selector = shlex.quote(f"{rule_id}--{example_of(item, rule_id)}")
-    return f"bridge-conformance run --bridge={given(bridge)} --rule={selector}"
 
 
 def _remarks(cell: Cell, row: Row, column: Column) -> Iterator[str]:
@@ -361,6 +337,15 @@ def _remarks(cell: Cell, row: Row, column: Column) -> Iterator[str]:
             stale = f" Stale: {entry.stale}" if entry.stale else ""
             reason = entry.reason.rstrip(". ")
             yield f"Known deviation since {entry.added}, until {entry.expires}: {reason}{link}.{stale}"
+
+
+def _capabilities(bridge: BridgeReport) -> Iterator[str]:
+    for names, what in (
+        (bridge.summary.absent_capabilities, "declared and not there"),
+        (bridge.summary.undeclared_capabilities, "there and not declared"),
+    ):
+        if names:
+            yield f"{what}: {', '.join(names)}"
 
 
 def _shown(value: Any) -> str:
@@ -382,63 +367,3 @@ def _legend(verdict: Verdict) -> dict[str, Any]:
     elif row.spoils == NO_LEVEL:
         spoils = "" if row.in_totals else "in no total"
     return {"verdict": verdict, "when": row.when, "spoils": spoils}
-
-
-# --- text that is ours ------------------------------------------------------------------------------------------------
-
-
-def _style() -> str:
-    light, dark = ("".join(f"--seq-{name}:{value};" for name, value in colours.items()) for colours in (LIGHT, DARK))
-    themes = f":root[data-theme=light] .{SCOPE}{{{light}}}:root[data-theme=dark] .{SCOPE}{{{dark}}}"
-    # What stands behind the stroke is what a screen reader says of the sign: nothing, for the word follows.
-    signs = "".join(f'.c.{_slug(verdict)}::before{{content:"{glyph}" / ""}}' for verdict, glyph in GLYPHS.items())
-    stated = '.c.differs::before{content:"≠" / ""}'
-    return (FOLDER / "matrix.css").read_text(encoding="utf-8") + signs + stated + STYLE + themes
-
-
-def _hash(script: str) -> str:
-    """The digest by which the page's policy knows its own script, and no other."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
-
-
-def _json(value: Any) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _slug(verdict: Verdict) -> str:
-    return verdict.replace(" ", "-")
-
-
-def _anchor(rule_id: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]", "_", rule_id)
-
-
-def _clean(text: str, most: int = 400) -> str:
-    """One line without controls and changes of direction, of at most ``most`` characters."""
-    whole = str(text)
-    if len(whole) <= most and whole.isprintable():
-        return whole  # Nearly every text; the long way is slow.
-    parts = [clean(whole[at : at + 400]) for at in range(0, min(len(whole), most), 400)]
-    return "".join(parts) + ("…" if len(whole) > most else "")
-
-
-def _block(text: str) -> str:
-    """Lines of text without other controls, its middle left out where it is long."""
-    if len(text) > BLOCK:
-        text = f"{text[: BLOCK * 3 // 4]}\n … {len(text) - BLOCK} characters left out …\n{text[-BLOCK // 4 :]}"
-    return "\n".join(_clean(line, BLOCK) for line in text.split("\n"))
-
-
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"clean": _clean, "block": _block, "slug": _slug, "glyph": GLYPHS.__getitem__}
-    return made

@@ -14,13 +14,15 @@ import pytest
 
 from conformance import cli
 from conformance.catalogue import Features, load_catalogue
+from conformance.reporting._html import FOLDER, GLYPHS
+from conformance.reporting.again import command
 from conformance.reporting.badge import badge
 from conformance.reporting.examples import examples_of, surfaces_of
 from conformance.reporting.junit import PROVEN, matrix_junit
 from conformance.reporting.markdown import MOST, escaped, matrix_markdown
 from conformance.reporting.merge import merge
-from conformance.reporting.model import Broken, DeviationReport, ExampleReport, Report
-from conformance.reporting.page import DIAGRAMS, GLYPHS, command, matrix_page
+from conformance.reporting.model import Broken, DeviationReport, ExampleReport, ProofReport, Report
+from conformance.reporting.page import DIAGRAMS, matrix_page
 from conformance.verdicts import TABLE, Verdict
 from tests.fast.small_reports import bridge, proof, read, report, rule, saved
 
@@ -133,6 +135,34 @@ def test_every_verdict_has_a_sign_a_word_and_a_place_in_the_legend(verdict: Verd
     assert verdict in GLYPHS
     assert f".c.{verdict.replace(' ', '-')}::before" in text
     assert TABLE[verdict].when in Page(text).text
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_word_can_be_read_on_every_ground_it_stands_on(dark: bool) -> None:
+    style = (FOLDER / "matrix.css").read_text(encoding="utf-8")
+    colours = {name: pair[dark] for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
+    grounds = {name: [f"{name}-bg", "paper", "raised"] for name in ("good", "bad", "fair", "open", "odd", "pi")}
+    grounds |= {name: ["paper", "raised", "sunk"] for name in ("ink", "quiet", "accent")}
+
+    for word, each in grounds.items():
+        for ground in each:
+            lighter, darker = sorted((luminance(colours[word]), luminance(colours[ground])), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, f"{word} on {ground}"
+
+
+def test_a_capability_that_is_not_as_declared_is_in_the_totals() -> None:
+    made = bridge("b", rule("a.x"))
+    summary = msgspec.structs.replace(made.summary, absent_capabilities=["exec"], undeclared_capabilities=["steer"])
+    page = Page(matrix_page(merge([read(report(msgspec.structs.replace(made, summary=summary)))])))
+
+    assert "declared and not there: exec" in page.text
+    assert "there and not declared: steer" in page.text
 
 
 def test_an_unproven_must_is_named_in_the_totals() -> None:
@@ -256,6 +286,10 @@ def test_markdown_counts_what_it_leaves_out() -> None:
 # --- JUnit ------------------------------------------------------------------------------------------------------------
 
 
+def witness() -> ProofReport:
+    return msgspec.structs.replace(proof("a.x"), item="invariant:quiet", kind="invariant")
+
+
 def junit(one: Report) -> Xml.Element:
     return Xml.fromstring(matrix_junit(merge([read(one)])))
 
@@ -288,6 +322,14 @@ def test_junit_counts_what_it_holds() -> None:
     root = junit(report(bridge("b", rule("a.x"), rule("a.y", Verdict.FAIL), rule("a.z", Verdict.HARNESS_ERROR))))
 
     assert [root.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["4", "2", "1", "0"]
+
+
+def test_junit_tells_apart_what_proves_several_rules() -> None:
+    both = [rule(f"a.{name}", proofs=[proof(f"a.{name}"), witness()]) for name in "xy"]
+    names = [case.get("name") for case in junit(report(bridge("b", *both))).iter("testcase")]
+
+    assert sorted(set(names)) == sorted(names)
+    assert "a.x by invariant:quiet" in names
 
 
 def test_junit_of_a_hostile_report_is_well_formed() -> None:

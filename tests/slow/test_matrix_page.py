@@ -136,6 +136,29 @@ def test_a_view_can_be_handed_on_as_an_address(chromium: Browser, page: Path, ad
     assert shown(chromium) == ids
 
 
+def test_one_cell_can_be_handed_on_as_an_address(chromium: Browser, page: Path) -> None:
+    chromium.screen(1280)
+    chromium.open(page)
+    chromium.run("document.querySelector('[data-level=must]').click()")
+    chromium.run("document.querySelector('td.c.fail').click()")
+    address = chromium.run("location.hash")
+
+    chromium.open(page, address)
+
+    assert "b.y" in chromium.run("document.querySelector('dialog[open] h2').textContent")
+    assert "mine" in chromium.run("document.querySelector('dialog[open] h2').textContent")
+    chromium.press("Escape")
+    assert chromium.run("location.hash") == "#?level=must"
+
+
+def test_a_cell_that_a_filter_hides_is_shown_all_the_same(chromium: Browser, page: Path) -> None:
+    chromium.screen(1280)
+    chromium.open(page, "#?level=may&rule=b.y&on=mine")
+
+    assert "b.y" in chromium.run("document.querySelector('dialog[open] h2').textContent")
+    assert len(shown(chromium)) == 3
+
+
 def test_a_link_to_a_rule_shows_it(chromium: Browser, page: Path) -> None:
     chromium.screen(390)
     chromium.open(page, "#r-b.y")

@@ -99,8 +99,12 @@
     if ($("relation").value) asked.set("relation", $("relation").value);
     if ($("split").checked) asked.set("split", "1");
     for (const key of ["level", "verdict"]) if (chosen(key).length) asked.set(key, chosen(key).join(","));
+    if ($("cell").open && here) {
+      asked.set("rule", data.rules[Number(here.parentElement.dataset.r)].id);
+      asked.set("on", data.columns[here.cellIndex - 1].label);
+    }
     const address = asked.size ? `#?${asked}` : location.hash.startsWith("#?") ? "#" : "";
-    if (address && !$("cell").open) history.replaceState(null, "", address);
+    if (address) history.replaceState(null, "", address);
   }
 
   function recall() {
@@ -262,12 +266,25 @@
       $(id).onclick = () => { roam(away(step)); open(here); };
     }
     if (!dialog.open) dialog.showModal();
+    keep();
     body.scrollTop = 0;
     body.focus();
   }
   $("close").addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener("close", () => here?.focus());
+  dialog.addEventListener("close", () => { here?.focus(); keep(); });
+
+  // An address may name one cell, by its rule and the label of the implementation.
+  function reopen() {
+    const asked = new URLSearchParams(location.hash.startsWith("#?") ? location.hash.slice(2) : "");
+    const row = rows.find((each) => data.rules[Number(each.dataset.r)].id === asked.get("rule"));
+    const at = data.columns.findLastIndex((column) => column.label === asked.get("on"));
+    if (!row || at < 0) return;
+    if (row.hidden || row.parentElement.hidden) reset();
+    row.scrollIntoView();
+    roam(row.cells[at + 1]);
+    open(here);
+  }
 
   // A link to a rule that a filter hides shows it.
   function follow() {
@@ -276,7 +293,16 @@
     if (target.matches("tr") && target.hidden) { reset(); target.scrollIntoView(); }
     if (target.matches("details.finding")) { target.open = true; target.scrollIntoView(); }
   }
-  addEventListener("hashchange", () => { if (location.hash.startsWith("#?")) { recall(); filter(); } else follow(); });
+  // What the address asks for is carried out; the filters write it down anew on the way.
+  function obey() {
+    const asked = location.hash;
+    recall();
+    filter();
+    if (asked) history.replaceState(null, "", asked);
+    follow();
+    reopen();
+  }
+  addEventListener("hashchange", obey);
 
   // The head of the table stands below the filters, and what a link leads to below both.
   const filters = document.querySelector(".filters");
@@ -286,9 +312,7 @@
   };
   new ResizeObserver(measure).observe(filters);
 
-  recall();
-  filter();
-  follow();
+  obey();
   root.dataset.ready = String(Math.round(performance.now()));
   root.dataset.script = String(Math.round(performance.now() - began));
 })();
