@@ -41,6 +41,8 @@ from conformance.verdicts import TABLE, Verdict, of_rule
 hookimpl = HookimplMarker("allure")
 MOST_ROWS = 150
 """Rows of a picture: the end of a trace is what explains a failure."""
+MANY = "several rules at once"
+"""Where a test of several rules stands."""
 MOST_EVENTS = 1500
 """Events of a trace that are attached as text."""
 
@@ -208,7 +210,7 @@ class AllureResults:
         result.fullName = f"{task.kind} {task.item.removeprefix('test_')}"
         result.testCaseId = md5(result.fullName)
         result.historyId = md5(result.fullName, task.bridge.label)
-        result.titlePath = [task.rule.surface, task.rule.id]
+        result.titlePath = [task.rule.surface, task.rule.id] if len(task.rules) == 1 else [MANY]
         result.description = "\n\n".join(_description(task))
         result.descriptionHtml = None
         result.parameters = [
@@ -382,13 +384,15 @@ def _labels(task: Task, outcome: Verdict) -> Iterator[tuple[str, str]]:
     rule = task.rule
     yield allure.BRIDGE, task.bridge.label
     yield "epic", rule.source.document
-    yield "feature", rule.surface
+    # A test of several rules stands once, beside the surfaces: below each rule it would count as several.
+    one = len(task.rules) == 1
+    yield "feature", rule.surface if one else MANY
+    yield allure.RULE, rule.id if one else MANY
     yield "parentSuite", task.bridge.label
-    yield "suite", rule.surface
-    yield "subSuite", rule.id
+    yield "suite", rule.surface if one else MANY
+    yield "subSuite", rule.id if one else task.item
     for each in task.rules:
         yield "story", each.id
-        yield allure.RULE, each.id
     yield "severity", allure.SEVERITY[rule.level]
     yield "level", rule.level
     yield "relation", rule.relation

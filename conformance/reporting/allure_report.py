@@ -40,6 +40,10 @@ HIDDEN = ("host", "thread", "framework", "language", "package", "parentSuite", "
 """Labels for other readers of the results; the page shows the same by better names."""
 
 
+class ResultsError(Exception):
+    """What was given is no results; the message has a cause and a mend."""
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """The page: where it lies, how many results it shows, and of which implementations."""
@@ -50,7 +54,10 @@ class Made:
 
 
 def make(folders: Sequence[Path], output: Path, say: Callable[[str], None] = lambda text: None) -> Made:
-    """Write the page. Raises ``HarnessError`` where there are no results, or Node or Allure are not to be had."""
+    """Write the page.
+
+    Raises ``ResultsError`` where there are no results, and ``HarnessError`` where Node or Allure are not to be had.
+    """
     say("reading the results")
     count, bridges = _read(folders)
     node = find_node()
@@ -82,18 +89,18 @@ def _read(folders: Iterable[Path]) -> tuple[int, list[str]]:
     for folder in folders:
         found = sorted(folder.glob("*-result.json")) if folder.is_dir() else []
         if not found:
-            raise HarnessError(
-                f"{shown(folder)} holds no Allure results",
-                f"make them: pytest --pyargs conformance --bridge=reference --alluredir={shown(folder)}",
+            raise ResultsError(
+                f"{shown(folder)} holds no Allure results.\n"
+                f"Mend: make them: pytest --pyargs conformance --bridge=reference --alluredir={shown(folder)}",
             )
         for path in found:
             try:
                 labels = json.loads(path.read_bytes()).get("labels", [])
                 bridges |= {label["value"] for label in labels if label["name"] == allure.BRIDGE}
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise HarnessError(
-                    f"{shown(path)} is no Allure result ({type(error).__name__}: {error})",
-                    "remove the file, or make the results anew with --clean-alluredir",
+                raise ResultsError(
+                    f"{shown(path)} is no Allure result ({type(error).__name__}: {error}).\n"
+                    "Mend: remove the file, or make the results anew with --clean-alluredir",
                 ) from error
             count += 1
     return count, sorted(map(str, bridges))

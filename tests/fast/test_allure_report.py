@@ -127,3 +127,13 @@ def test_a_file_that_is_no_result_is_named(tmp_path: Path, content: str, capsys:
 
     assert main(["report", str(tmp_path)]) == 4
     assert "a-result.json is no Allure result" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_made_is_the_harness_and_not_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a-result.json").write_text('{"labels": [{"name": "bridge", "value": "mine"}]}')
+    monkeypatch.setenv("BRIDGE_CONFORMANCE_NODE", str(tmp_path / "no-node"))
+
+    assert main(["report", str(tmp_path)]) == 3
+    assert "BRIDGE_CONFORMANCE_NODE names" in capsys.readouterr().err

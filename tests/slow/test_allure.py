@@ -289,3 +289,19 @@ def test_allure_costs_nothing_where_nobody_asks_for_it(sound: SmallCheckout) -> 
 
     assert ran.status == 0, ran.out
     assert "LOADED []" in ran.out
+
+
+def test_a_property_of_several_rules_stands_once_and_tells_each(checkout: SmallCheckout, tmp_path: Path) -> None:
+    rules = ("tool_call.a-block-holds", "user_bash.never-fires")
+    checkout.append("conformance/properties.py", f"\nPROPERTIES = MappingProxyType({{'test_two_rules': {rules}}})\n")
+    checkout.write("conformance/suite/test_properties.py", "def test_two_rules(bridge):\n    pass\n")
+
+    ran = checkout.run(f"--bridge=tiny={TINY}", f"--alluredir={tmp_path}", "conformance/suite/test_properties.py")
+
+    assert "1 passed" in ran.out, ran.out
+    result = Results(tmp_path).of("tiny", "two_rules")
+    assert result["name"] == "property: two rules"
+    assert labels(result, "story") == [link["name"] for link in result["links"]] == list(rules)
+    assert labels(result, "feature") == labels(result, "rule") == ["several rules at once"]
+    assert "A blocked tool does not run." in result["description"]
+    assert "It never fires." in result["description"]
