@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -39,19 +40,20 @@ class Deadlines:
 
 
 class Watch:
-    """When something was last heard, and how many answers the suite still owes."""
+    """When something was last heard, and how many answers the suite still owes. ``clock`` gives seconds."""
 
-    def __init__(self) -> None:
-        self.began = self.heard = time.monotonic()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.began = self.heard = clock()
         self.owed = 0
 
     def hear(self) -> None:
         """Note a message."""
-        self.heard = time.monotonic()
+        self.heard = self.clock()
 
     def left(self, deadlines: Deadlines) -> float:
         """Return the seconds until the nearer deadline passes; zero or less when one has."""
-        now = time.monotonic()
+        now = self.clock()
         whole = self.began + deadlines.scenario - now
         return whole if self.owed else min(whole, self.heard + deadlines.request - now)
 

@@ -119,6 +119,10 @@ def joins(mutants: Mapping[str, Mutant], catalogue: Catalogue) -> list[str]:
 
 def main(argv: list[str]) -> int:
     """Run the gate and return 0 when every mutant was caught by every rule that names it, else 1."""
+    if "--programs" in argv:
+        from conformance.mutants import sweep
+
+        return sweep.main([argument for argument in argv if argument != "--programs"])
     parser = argparse.ArgumentParser(
         prog="bridge-conformance mutants",
         description="Prove that the proofs can fail: the reference with one defect at a time must be caught by each "
@@ -128,6 +132,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants; may hold *")
     parser.add_argument("--full", action="store_true", help="ask every rule of every mutant: which others fell?")
     parser.add_argument("--list", action="store_true", help="print the mutants, their defect and their rules, and stop")
+    parser.add_argument("--programs", action="store_true", help="ask random programs, and no rule's own proofs")
     parser.add_argument("-n", type=int, default=2, metavar="N", help="processes (2; 0 for this one alone)")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the matrix as JSON there")
     given = parser.parse_args(argv)

@@ -120,13 +120,13 @@ RESULTS: tuple[Reply, ...] = (
     Reply(),
     Reply(returns={"content": [text("patched")]}),
     Reply(returns={"isError": True}),
+    Reply(returns={"content": [text("all is well")], "isError": False}),
     Reply(returns={"isError": False}),
     Reply(returns={"details": {"patched": True}}),
     Reply(throws=error("the patch broke")),
     Reply(returns={"content": [text("failed"), text(" twice")], "isError": True, "details": {"k": 1}}),
     Reply(returns={"content": []}),
     Reply(returns={"content": None, "isError": None}),
-    Reply(returns={"content": [text("all is well")], "isError": False}),
     Reply(returns={"content": [PICTURE, text("seen")]}),
     Reply(ops=[Op(op="set", path=["content", 0, "text"], value="in place")]),
     Reply(ops=[Op(op="append", path=["content"], value=text("appended"))], returns={"details": {}}),
@@ -155,8 +155,6 @@ UPDATES: tuple[Any, ...] = (text_result("part"), text_result("more", isError=Tru
 
 BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("done well")),
-    Reply(returns=text_result("last", terminate=True)),
-    Reply(returns=text_result("last", terminate=True)),
     Reply(returns=text_result("last", terminate=True)),
     Reply(throws=error("the body broke")),
     Reply(returns={"content": [text("one"), text("two")], "details": {"deep": {"n": 1}}}),

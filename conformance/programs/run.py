@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.deadlines import Deadlines
+from conformance.deadlines import Deadlines, Watch
 from conformance.drivers.driver import Driver, HarnessError, Unsupported
 from conformance.drivers.protocol import (
     AgentCancel,
@@ -33,6 +33,7 @@ from conformance.drivers.protocol import (
 )
 from conformance.invariants import Context
 from conformance.plan import MAIN
+from conformance.programs.clock import PatientLoop
 from conformance.programs.operations import (
     AddAgent,
     AddNative,
@@ -108,6 +109,10 @@ class ProgramStage(Stage):
     ) -> None:
         super().__init__(runner, driver, hello, mount, deadlines)
         self.skipped: list[str] = []
+        loop = runner.get_loop()
+        if isinstance(loop, PatientLoop):
+            # On a clock that jumps, who waits in vain is found out at once, and a slow machine blames nobody.
+            self.peer.watch = Watch(loop.time)
 
     def play(self, program: Program) -> None:
         """Carry out a program, settle every agent, and close."""

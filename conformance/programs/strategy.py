@@ -99,17 +99,17 @@ _EVENT = _of(
     "tool_execution_update",
 )
 _REPLIES: dict[str, st.SearchStrategy[Reply]] = {
-    "tool_call": _of(*pools.GATES),
-    "tool_result": _of(*pools.RESULTS),
-    "tool_execution_start": _of(*pools.WATCHES),
-    "tool_execution_update": _of(*pools.WATCHES),
-    "tool_execution_end": _of(*pools.WATCHES),
+    "tool_call": _of(*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
+    "tool_result": _of(*pools.RESULTS[:7], *pools.RESULTS),
+    "tool_execution_start": _of(*pools.WATCHES[:3], *pools.WATCHES),
+    "tool_execution_update": _of(*pools.WATCHES[:3], *pools.WATCHES),
+    "tool_execution_end": _of(*pools.WATCHES[:3], *pools.WATCHES),
 }
-_BODY = _of(pools.BODIES[0], *pools.BODIES)
+_BODY = _of(*pools.BODIES[:6], *pools.BODIES)
 _UPDATE = _of(pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
 _NATIVE_BODY = _of(pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
 _LISTINGS = _of("getActiveTools", "getActiveTools", "getAllTools")
-_LIST = _of(*pools.LISTS)
+_LIST = _of(*pools.LISTS[3:4] * 3, *pools.LISTS)
 _FINISH = _of(*pools.FINISHES)
 _ANSWER = _of("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
 _APPROVAL = _of("allowed-once", "rejected", "none")
@@ -165,10 +165,10 @@ class _Maker:
             ("getActiveTools", 1, ""),
             ("getAllTools", 1, ""),
             ("registerTool", 3, ""),
-            ("unregisterTool", 2, "unregister-tool"),
-            ("cancel", 2, "cancel"),
-            ("steer", 1, "steer"),
-            ("follow_up", 1, "follow-up"),
+            ("unregisterTool", 1, "unregister-tool"),
+            ("cancel", 1, "cancel"),
+            ("steer", 2, "steer"),
+            ("follow_up", 2, "follow-up"),
             ("policy", 1, "host-policy"),
             ("native", 1, "late-natives"),
             ("drop-native", 1, "late-natives"),
@@ -179,7 +179,7 @@ class _Maker:
             ("getActiveTools", 2, ""),
             ("getAllTools", 2, ""),
             ("registerTool", 4, ""),
-            ("unregisterTool", 3, "unregister-tool"),
+            ("unregisterTool", 2, "unregister-tool"),
         )
 
 
@@ -345,7 +345,7 @@ class _Program:
         """Draw a handler. Each of a package that listens to everything mostly just watches."""
         draw = self.draw
         kind = draw(_KIND)
-        if kind < 9:
+        if kind < 7:
             return Handler(event=event)
         reply = draw(_REPLIES[event])
         if kind == 19 and reply.delay_ms == 0 and not any(op.at != "enter" for op in reply.ops):

@@ -1,0 +1,276 @@
+"""Random programs on every mutant: how many defects do invariants and the comparison with the reference find alone?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from conformance.catalogue import load_catalogue
+from conformance.deadlines import Deadlines
+from conformance.drivers.backend import InProcessDriver
+from conformance.drivers.driver import HarnessError
+from conformance.invariants import judge
+from conformance.mutants.registry import Mutant, load_mutants
+from conformance.programs.differential import differ
+from conformance.programs.likeness import Row, first_difference, normal
+from conformance.programs.operations import AnyOperation, encode
+from conformance.programs.run import Connection, Ran, run_program
+from conformance.programs.search import own_connection
+from conformance.verdicts import Finding
+from reference_bridge.bridge.bridge import Bridge
+from reference_bridge.host import Host
+
+UNSPOKEN = frozenset({"exec", "user_bash"})
+"""Surfaces that programs do not speak."""
+WANTED = 0.8
+"""The share of mutants that programs alone must catch."""
+PATIENCE = Deadlines(20.0, 60.0)
+"""Seconds a program may be silent, and may take, on the clock of programs: a mutant that hangs is caught by that."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What the programs found on one mutant: ``by`` is an invariant's name, a rule, or a hang; ``at`` the program."""
+
+    mutant: str
+    by: str = ""
+    at: int = -1
+    unlike: int = -1
+    """The first program whose trace is another than the reference's in a way that no must speaks about."""
+    ran: int = 0
+
+
+@dataclass
+class Ground:
+    """The programs with what the reference makes of them on one mount, and which of its code each one reached."""
+
+    programs: list[list[AnyOperation]]
+    mount: str | None
+    ran: list[Ran] = field(default_factory=list)
+    reached: list[frozenset[CodeType]] = field(default_factory=list)
+    broken: list[frozenset[str]] = field(default_factory=list)
+
+    @cached_property
+    def rows(self) -> list[list[Row]]:
+        """The traces as they are compared."""
+        return [normal(ran.trace) for ran in self.ran]
+
+    def walk(self) -> Ground:
+        """Run every program on the reference."""
+        at = _connection(Mutant("reference", ""), self.mount)
+        for program in self.programs:
+            with _Reached() as reached:
+                ran = run_program(at, program)
+            self.ran.append(ran)
+            self.reached.append(frozenset(reached.codes))
+            self.broken.append(frozenset(each.invariant for each in judge(ran.trace, ran.context)))
+        _close(at)
+        assert len(self.rows) == len(self.programs)
+        return self
+
+
+class _Reached:
+    """Notes which functions of the reference are entered: a mutant differs only where one that it replaces is."""
+
+    def __init__(self) -> None:
+        self.codes: set[CodeType] = set()
+
+    def __enter__(self) -> _Reached:
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, argument: object) -> None:
+        if event == "call":
+            self.codes.add(frame.f_code)
+
+
+def changed(mutant: Mutant) -> frozenset[CodeType] | None:
+    """Return the code of the reference's functions that a mutant replaces; ``None`` when it changes anything else."""
+    pairs: list[tuple[type, type]] = [(mutant.host_type, Host), (mutant.bridge_type, Bridge)]
+    for name, part in vars(Bridge).items():
+        other = getattr(mutant.bridge_type, name)
+        if name.endswith("_type") and isinstance(part, type) and other is not part:
+            pairs.append((other, part))
+    found: set[CodeType] = set()
+    for made, base in pairs:
+        for owner in made.__mro__[: made.__mro__.index(base)] if base in made.__mro__ else [made]:
+            for name, value in vars(owner).items():
+                if name in _IGNORED or (name.endswith("_type") and base is Bridge):
+                    continue
+                code = _code(getattr(base, name, None))
+                if code is None and (hasattr(base, name) or not isinstance(value, FunctionType)):
+                    return None
+                if name == "__init__":
+                    return None
+                if code is not None:
+                    found.add(code)
+    return frozenset(found) if found else None
+
+
+_IGNORED = frozenset({"__module__", "__doc__", "__qualname__", "__dict__", "__weakref__", "__annotations__"})
+
+
+def _code(value: Any) -> CodeType | None:
+    function = value.fget if isinstance(value, property) else value
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
+    """Run the programs on a mutant, those only that reach what it changes, until one catches it."""
+    codes = changed(mutant)
+    at = _connection(mutant, ground.mount)
+    unlike, count = -1, 0
+    try:
+        for number, program in enumerate(ground.programs):
+            if codes is not None and codes.isdisjoint(ground.reached[number]):
+                continue
+            count += 1
+            by, differs = _caught(at, program, ground, number)
+            if by:
+                return Kill(mutant.name, by, number, unlike, count)
+            if differs and unlike < 0:
+                unlike = number
+    finally:
+        _close(at)
+    return Kill(mutant.name, unlike=unlike, ran=count)
+
+
+def _caught(at: Connection, program: Sequence[AnyOperation], ground: Ground, number: int) -> tuple[str, bool]:
+    """Return by what a program catches a mutant ('' when it does not), and whether the trace is another one."""
+    try:
+        ran = run_program(at, program, PATIENCE)
+    except (HarnessError, Finding) as error:
+        return f"it hangs or breaks ({type(error).__name__})", True
+    if first_difference(ground.rows[number], normal(ran.trace)) is None:
+        return "", False
+    for each in judge(ran.trace, ran.context):
+        if each.invariant not in ground.broken[number]:
+            return f"invariant {each.invariant}", True
+    difference = differ(program, ground.ran[number], ran)
+    return (f"rule {difference.rule}" if difference is not None else ""), True
+
+
+def _connection(mutant: Mutant, mount: str | None) -> Connection:
+    return own_connection(InProcessDriver(mutant.name, lambda suite: mutant.make_backend(suite, mount)))
+
+
+def _close(at: Connection) -> None:
+    at.runner.run(at.driver.close())
+    at.runner.close()
+
+
+def spoken(mutants: Sequence[Mutant]) -> Iterator[Mutant]:
+    """Yield the mutants of the surfaces that programs speak: named by a rule of one, or wrong everywhere."""
+    surfaces: dict[str, set[str]] = {}
+    for rule in load_catalogue().rules:
+        for name in rule.kills:
+            surfaces.setdefault(name, set()).add(rule.surface)
+    for mutant in mutants:
+        if mutant.blanket or surfaces.get(mutant.name, set()) - UNSPOKEN:
+            yield mutant
+
+
+def draw(examples: int, number: int) -> list[list[AnyOperation]]:
+    """Return as many random programs, the same for the same seed."""
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+
+    from conformance.programs.strategy import programs
+
+    drawn: list[list[AnyOperation]] = []
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(programs())
+    def keep(program: list[AnyOperation]) -> None:
+        drawn.append(program)
+
+    keep()
+    return drawn
+
+
+_grounds: dict[str | None, Ground] = {}
+
+
+def _sweep_named(name: str) -> Kill:
+    mutant = load_mutants()[name]
+    return sweep_one(mutant, _grounds[mutant.mount])
+
+
+def main(argv: list[str]) -> int:
+    """Sweep and print; 0 when programs alone catch enough, else 1."""
+    parser = argparse.ArgumentParser(
+        prog="bridge-conformance mutants --programs",
+        description="Run random programs, and nothing else, on the mutants of every surface that they speak.",
+        epilog=f"Exit status: 0 when at least {WANTED:.0%} of the mutants are caught, else 1.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants; may hold *")
+    parser.add_argument("--examples", type=int, default=500, metavar="N", help="programs, the same for all (500)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the programs (1)")
+    parser.add_argument("-n", type=int, default=2, metavar="N", help="processes (2)")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write what was found there, as JSON")
+    given = parser.parse_args(argv)
+    started = time.monotonic()
+    chosen = [
+        mutant
+        for mutant in spoken(list(load_mutants().values()))
+        if not given.names or any(fnmatchcase(mutant.name, pattern) for pattern in given.names)
+    ]
+    drawn = draw(given.examples, given.seed)
+    for mount in {mutant.mount for mutant in chosen}:
+        _grounds[mount] = Ground(drawn, mount).walk()
+    # A fork has programs and reference already; nothing of the loop they were made on is used again.
+    with multiprocessing.get_context("fork").Pool(max(1, given.n)) as pool:
+        kills = pool.map(_sweep_named, [mutant.name for mutant in chosen], chunksize=4)
+    return _tell(kills, drawn, time.monotonic() - started, given.report)
+
+
+def _tell(kills: list[Kill], drawn: list[list[AnyOperation]], seconds: float, report: Path | None) -> int:
+    width = max((len(kill.mutant) for kill in kills), default=0)
+    for kill in sorted(kills, key=lambda kill: (not kill.by, kill.mutant)):
+        if kill.by:
+            print(
+                f"{kill.mutant:<{width}}  caught by {kill.by}, program {kill.at + 1} ({len(drawn[kill.at])} operations)"
+            )
+        else:
+            seen = (
+                f"; program {kill.unlike + 1} is unlike the reference, and no must says so" if kill.unlike >= 0 else ""
+            )
+            print(f"{kill.mutant:<{width}}  NEEDS AN EXAMPLE, {kill.ran} programs reach what it changes{seen}")
+    caught = sum(bool(kill.by) for kill in kills)
+    share = caught / len(kills) if kills else 1.0
+    unlike = sum(not kill.by and kill.unlike >= 0 for kill in kills)
+    print(
+        f"{caught} of {len(kills)} mutants caught by random programs alone ({share:.0%}); {unlike} more are unlike the "
+        f"reference only; {len(drawn)} programs each at most, {seconds:.0f} s"
+    )
+    if report is not None:
+        rows = [
+            {
+                "mutant": kill.mutant,
+                "by": kill.by or None,
+                "program": json.loads(encode(drawn[kill.at])) if kill.by else None,
+            }
+            for kill in kills
+        ]
+        report.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return 0 if share >= WANTED else 1
