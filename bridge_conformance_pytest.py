@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--bridge-timeout", type=float, metavar="SECONDS", help="request deadline: longest silence allowed (5)")
     add("--bridge-report", metavar="DIR", help="folder for conformance.json and what goes with it; 'none' for nowhere")
     add("--bridge-deviations", **many, metavar="[LABEL=]FILE", help="ledger of known deviations; repeatable")
-    add("--bridge-against", metavar="LABEL", help="judge properties by the answers of this one of the given bridges")
+    add("--bridge-against", metavar="SPEC", help="whose answers random programs are judged by: a SPEC, or a label")
     add("--bridge-examples", type=int, metavar="N", help="random programs a property tries")
     add("--bridge-seed", type=int, metavar="N", help="seed of the random programs")
     add("--bridge-record", metavar="DIR", help="keep every item's wire and trace there, for replay:DIR")

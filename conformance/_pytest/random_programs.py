@@ -57,6 +57,7 @@ def run_shard(worker: Worker, item: pytest.Item, bridge: Bridge, shard: int) -> 
 
     Raises :class:`~conformance._pytest.judge.InvariantBroken` with the smallest program that breaks something.
     """
+    from conformance._pytest.findings import Findings
     from conformance.programs.run import Connection
     from conformance.programs.search import Statistics, own_connection, search
 
@@ -86,16 +87,17 @@ def run_shard(worker: Worker, item: pytest.Item, bridge: Bridge, shard: int) -> 
         else:
             run.driver = worker.pool.driver(bridge)
             at = Connection(worker.pool.runner, run.driver, bridge.hello, bridge.mount)
-        for count, seed in parts:
-            found = search(at, count, seed, statistics, deadlines=deadlines)
-            if found is not None:
-                run.trace = found.ran.trace
-                run.broken = [
-                    Broken(invariant=each.invariant, rules=list(each.rules), sentence=each.sentence)
-                    for each in found.sentences()
-                ]
-                first = run.broken[0]
-                raise InvariantBroken(f"the invariant {first.invariant} does not hold: {first.sentence}")
+        with Findings(worker, bridge, item) as findings:
+            for count, seed in parts:
+                found = search(findings.narrowed(at), count, seed, statistics, [findings.judge], deadlines)
+                if found is not None:
+                    run.trace = found.ran.trace
+                    run.broken = [
+                        Broken(invariant=each.invariant, rules=list(each.rules), sentence=each.sentence)
+                        for each in findings.kept(found)
+                    ]
+                    first = run.broken[0]
+                    raise InvariantBroken(f"the invariant {first.invariant} does not hold: {first.sentence}")
     except HarnessError:
         worker.pool.discard(bridge)
         raise

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from conformance import __version__
 from conformance._pytest.bridges import Bridge
-from conformance._pytest.judge import Judged, of_breached_rule
+from conformance._pytest.judge import DIFFERS, Judged, of_breached_rule
 from conformance._pytest.plan import Plan, Task
 from conformance.catalogue import Proof, Rule
 from conformance.catalogue.fingerprint import spec_digest
@@ -104,6 +104,8 @@ class Tally:
             for proof in self.plan.proofs[bridge.label]:
                 report = self._invariant(proof, bridge) if proof.kind == "invariant" else self._proof(proof, bridge)
                 proofs.setdefault(proof.rule_id, []).append(report)
+            for rule_id, report in self._differences(bridge):
+                proofs.setdefault(rule_id, []).append(report)
             rules = self.plan.catalogue.rules
             self._rules[bridge.label] = [self._rule(rule, bridge, proofs.get(rule.id, [])) for rule in rules]
         return self._rules[bridge.label]
@@ -192,6 +194,21 @@ class Tally:
             node=breaches[0][2].node if breaches else "",
             message="\n".join(f"{item}: {sentence}" for item, sentence, _ in breaches[:10]),
         )
+
+    def _differences(self, bridge: Bridge) -> Iterator[tuple[str, ProofReport]]:
+        """What random programs answered otherwise than on the implementation they were compared with, by rule."""
+        ledger = self.plan.ledgers.get(bridge.label)
+        for item, seen in self._of(bridge).items():
+            for broken in (broken for judged in seen.judged for broken in judged.broken):
+                for rule_id in broken.rules if broken.invariant.startswith(DIFFERS) else ():
+                    verdict = of_breached_rule(broken.invariant, rule_id, bridge, self.plan, ledger)
+                    message = f"{broken.invariant}: {broken.sentence}"
+                    yield (
+                        rule_id,
+                        ProofReport(
+                            item=item, kind="property", where=item, verdict=verdict, node=seen.node, message=message
+                        ),
+                    )
 
     # --- the report ---------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,9 @@ def meet(config: pytest.Config) -> list[Bridge]:
     folder = config.invocation_params.dir
     try:
         specs = parse_all(config.getoption("--bridge"), folder)
+        against = config.getoption("--bridge-against")
+        if against is not None and against not in [spec.label for spec in specs]:
+            parse(against, folder)
         return [_met(spec, make_driver(spec, config.getoption("--bridge-env"))) for spec in specs]
     except SpecError as error:
         raise pytest.UsageError(str(error)) from None

@@ -19,7 +19,7 @@ REPEATED = {
 SINGLE = {
     "timeout": ("SECONDS", "request deadline: the longest silence allowed (5)"),
     "report": ("DIR", "where the report goes (./reports); none for nowhere"),
-    "against": ("LABEL", "judge properties by the answers of this bridge"),
+    "against": ("SPEC", "whose answers random programs are judged by, as reference; or the label of a --bridge"),
     "examples": ("N", "random programs a property tries"),
     "seed": ("N", "seed of the random programs"),
     "record": ("DIR", "keep the wire and the trace of every test there, for --bridge=replay:DIR"),

@@ -65,9 +65,9 @@ class Case(Part, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Kept:
-    """Where a case lies, and its text as a scenario (or why it has none)."""
+    """Where a case lies (``None``: nowhere), and its text as a scenario (or why it has none)."""
 
-    path: Path
+    path: Path | None
     gherkin: str
 
 
@@ -83,11 +83,14 @@ def finding_of(broken: Broken, **more: Any) -> Finding:
     )
 
 
-def keep(folder: Path, name: str, program: Program, finding: Finding, *, bridge: str, mount: str | None = None) -> Kept:
-    """Write a case into ``folder`` under its name, and return where it lies and what to paste into a feature."""
+def keep(
+    folder: Path | None, name: str, program: Program, finding: Finding, *, bridge: str, mount: str | None = None
+) -> Kept:
+    """Write a case into ``folder``, if there is one, and return where it lies and what to paste into a feature."""
     case = Case(name=name, bridge=bridge, mount=mount, finding=finding, operations=list(program))
-    path = folder / f"{safe(name)}.json"
-    write_case(path, case)
+    path = None if folder is None else folder / f"{safe(name)}.json"
+    if path is not None:
+        write_case(path, case)
     try:
         return Kept(path, case.gherkin)
     except Unspeakable as error:
