@@ -278,7 +278,9 @@ class Worker:
             report.outcome, report.longrepr = "passed", None
         elif judged.outcome in (Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             file, _, line = run.task.where.rpartition(":")
-            report.outcome, report.longrepr = "skipped", (file, int(line or 0), _short(judged))
+            # A property has no line of its own.
+            place = (file, int(line)) if line.isdigit() else (run.task.where, 0)
+            report.outcome, report.longrepr = "skipped", (*place, _short(judged))
         else:
             stderr = stderr_of(run.driver) if run.driver is not None else ""
             report.longrepr = block.representation(
