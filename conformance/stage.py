@@ -344,7 +344,7 @@ class Stage:
         if not ping.done():
             ping.cancel()
             raise PossibleHang(awaited, "run bridge-conformance with only this rule, and look where the adapter waits")
-        whole = time.monotonic() - self.peer.watch.began >= self.deadlines.scenario
+        whole = self.peer.watch.clock() - self.peer.watch.began >= self.deadlines.scenario
         limit = self.deadlines.scenario if whole else self.deadlines.request
         what = "the scenario took longer than" if whole else "nothing came for"
         sentence = f"{what} {limit:g} s while the suite awaited {awaited}; a ping was answered"
