@@ -50,6 +50,7 @@ def test_the_wheel_holds_rules_features_and_adapters(built: Path) -> None:
         "conformance/adapters/pi/package-lock.json",
         "conformance/adapters/lib/connection.mjs",
         "conformance/commands/pytest.ini",
+        "conformance/reporting/allure3/package-lock.json",
         "reference_bridge/host/host.py",
     ):
         assert name in names
