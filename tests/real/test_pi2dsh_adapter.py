@@ -194,11 +194,12 @@ def test_a_package_that_is_loaded_late_is_unsupported_where_the_mount_reads_a_pr
     stage: Stage, ask: Ask, is_root: bool
 ) -> None:
     ask()
-    stage.plan.package("late").handlers.append(HandlerSpec(id="tool_call", event="tool_call"))
+    for event in ("tool_execution_start", "tool_call"):
+        stage.plan.package("late").handlers.append(HandlerSpec(id=event, event=event))
     if is_root:
         stage.load("late")
         ask()
-        assert len(stage.trace.of("handler.enter", package="late")) == 1
+        assert [event.agent for event in stage.trace.of("handler.enter", package="late")] == [MAIN, MAIN]
     else:
         with pytest.raises(Unsupported):
             stage.load("late")

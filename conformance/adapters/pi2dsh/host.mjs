@@ -168,6 +168,7 @@ class EngineHost extends BridgeHost {
 
 /** The bridge's older way: a package mounted once, on the host, for every agent. */
 class RootHost extends BridgeHost {
+  #created = new Set();
   #fibers = new Map();
 
   load({ package: spec }) {
@@ -180,12 +181,28 @@ class RootHost extends BridgeHost {
     const manifest = await this.bridge.manifestForInstalled(found);
     const rootUrl = pathToFileURL(`${folder}/`);
     const { runtime } = this;
-    const owner = { role: "shared", agentOf: agentOfContext };
+    const owner = { role: "shared", agentOf: (ctx) => this.#agentOf(ctx) };
     const plugin = { name: spec.name, inject: SERVICES, apply: (ctx) => runtime.applyPiPackage(ctx, { rootUrl, manifest, config: CONFIG }) };
     const fiber = mounting.run(owner, () => this.ctx.plugin(plugin));
     this.#fibers.set(spec.name, fiber);
     await fiber;
     this.policies.last();
+  }
+
+  create(params) {
+    this.#created.add(params.agent);
+    return super.create(params);
+  }
+
+  /**
+   * The agent of one dispatch to an instance that serves them all.
+   *
+   * A package that was mounted after its agent is handed a context of no session; then it is told apart by being alone.
+   */
+  #agentOf(ctx) {
+    const id = ctx?.sessionManager?.getSessionId?.();
+    if (this.#created.has(id)) return id;
+    return this.agents.length === 1 ? this.agents[0] : null;
   }
 
   unload({ package: name }) {
@@ -197,11 +214,6 @@ class RootHost extends BridgeHost {
       this.retire((instance) => instance.package === name);
     }, this.stage.signals);
   }
-}
-
-/** The agent of one dispatch to an instance that serves them all. */
-function agentOfContext(ctx) {
-  return ctx?.sessionManager?.getSessionId?.() ?? null;
 }
 
 /** The mounts by name, the product's first: the host of a stage, and what can be asked of it. */
