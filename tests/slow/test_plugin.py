@@ -213,7 +213,7 @@ def test_allure_and_pytest_agree_with_the_table(checkout: SmallCheckout) -> None
     )
 
     results = [json.loads(path.read_text()) for path in out.glob("*-result.json")]
-    found = {(result["name"].partition("[")[0], bridge_of(result)): result["status"] for result in results}
+    found = {(item_of(result), bridge_of(result)): result["status"] for result in results}
     seen = set()
     for bridge in ran.report["bridges"]:
         for proof in (proof for rule in bridge["rules"] for proof in rule["proofs"]):
@@ -221,6 +221,10 @@ def test_allure_and_pytest_agree_with_the_table(checkout: SmallCheckout) -> None
             assert found[proof["item"], bridge["label"]] == row.allure, proof
             seen.add(row.verdict)
     assert seen == {"pass", "fail", "noted", "deviation", "unsupported", "harness error"}
+
+
+def item_of(result: Any) -> str:
+    return f"test_{result['fullName'].partition(' ')[2]}"
 
 
 def bridge_of(result: Any) -> str:
