@@ -5,16 +5,33 @@ Feature: exec
     Given a package "runner" with the tool "run"
 
   @rule:exec.streams-and-exit-code
-  Scenario: Both streams and an exit code
-    Given the tool "run" calls exec with ["sh", ["-c", "echo out; echo err >&2; exit 3"]]
+  Scenario Outline: Both streams and an exit code
+    Given the tool "run" calls exec with ["sh", ["-c", "echo out; echo err >&2; exit <code>"]]
     When the model calls "run"
-    Then exec resolved with {"stdout": "out\n", "stderr": "err\n", "code": 3, "killed": false}
+    Then exec resolved with {"stdout": "out\n", "stderr": "err\n", "code": <code>, "killed": false}
+
+    Examples:
+      | code |
+      | 3    |
+      | 0    |
+
+  @rule:exec.output-is-told-as-it-was-written
+  Scenario Outline: Ends of lines, colours and blanks
+    Given the tool "run" calls exec with ["printf", ["<written>"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "<told>", "code": 0}
+
+    Examples:
+      | written                               | told                          |
+      | a\\\\r\\\\nb\\\\rc\\\\n               | a\\r\\nb\\rc\\n               |
+      | \\\\033[31mred\\\\033[0m              | \\u001b[31mred\\u001b[0m      |
+      | \\\\n\\\\n  in the middle  \\\\n\\\\n | \\n\\n  in the middle  \\n\\n |
 
   @rule:exec.no-shell @case:arguments
   Scenario: Arguments a shell would read
-    Given the tool "run" calls exec with ["echo", ["$HOME", "*", "a;b", "`id`"]]
+    Given the tool "run" calls exec with ["printf", ["<%s>", "$HOME", "*", "a;b", "`id`", "", " c  d "]]
     When the model calls "run"
-    Then exec resolved with {"stdout": "$HOME * a;b `id`\n", "code": 0}
+    Then exec resolved with {"stdout": "<$HOME><*><a;b><`id`><>< c  d >", "code": 0}
 
   @rule:exec.no-shell @case:command
   Scenario: A command line as the command
@@ -55,9 +72,9 @@ Feature: exec
 
   @rule:exec.a-timeout-kills
   Scenario: A timeout
-    Given the tool "run" calls exec with ["sh", ["-c", "echo part; exec sleep 20"], {"timeout": 300}]
+    Given the tool "run" calls exec with ["sh", ["-c", "echo part; echo why >&2; exec sleep 20"], {"timeout": 300}]
     When the model calls "run"
-    Then exec resolved with {"stdout": "part\n", "killed": true}
+    Then exec resolved with {"stdout": "part\n", "stderr": "why\n", "killed": true}
 
   @rule:exec.an-abort-kills
   Scenario: A signal
@@ -247,6 +264,23 @@ Feature: exec
     When the model calls "run"
     Then every exec resolved with {"code": 0, "killed": false}
     And no two exec answers share their stdout
+
+  @rule:exec.nothing-is-left-open
+  Scenario: Two hundred calls later
+    Given the tool "run" makes 200 calls of exec at once with ["true"]
+    When the model calls "run"
+    And the implementation's open files and memory are noted
+    And the model calls "run"
+    Then every exec resolved with {"code": 0}
+    And fewer than 50 files more are open, and no child is left
+
+  @rule:exec.memory-is-bounded @slow
+  Scenario: 1 GiB passes
+    Given the tool "run" calls exec with ["head", ["-c", "1073741824", "/dev/zero"]]
+    When the implementation's open files and memory are noted
+    And the model calls "run"
+    Then exec resolved with {"code": 0, "killed": false}
+    And it needed less than 768 MiB of memory more
 
   @rule:exec.works-while-loading
   Scenario: While the factory runs

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import fcntl
 import os
 import signal as signals
 import subprocess
@@ -23,7 +24,8 @@ from reference_bridge.host.process_output import Read as Read
 from reference_bridge.host.process_tree import POLL, ProcessTree
 from reference_bridge.host.signals import AbortSignal
 
-_CHUNK: Final = 256 * 1024
+_CHUNK: Final = 1024 * 1024
+"""Bytes of a stream that are moved at once."""
 _LONGEST_GRACE: Final = 2147483.647
 
 
@@ -267,6 +269,9 @@ class _Pump(_End):
 
     def __init__(self, pipe: IO[bytes], into: Collected) -> None:
         self._into = into
+        # A child that writes much wakes us less often; where the system has its own mind, the pipe stays as it is.
+        with contextlib.suppress(AttributeError, OSError):
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _CHUNK)
         super().__init__(pipe, asyncio.get_running_loop().add_reader)
 
     def _move(self) -> None:

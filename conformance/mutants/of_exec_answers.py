@@ -1,0 +1,99 @@
+"""Defects of what exec's answer makes of the output, and of what its calls leave behind."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import Any
+
+from conformance.mutants.registry import mutant
+from reference_bridge.bridge.exec import Exec, Options
+from reference_bridge.host import AbortSignal
+from reference_bridge.host.subprocess import Child, Exit, SpawnSpec
+
+
+class _Tells(Exec):
+    def answer(self, child: Child, ended: Exit, killed: bool) -> dict[str, Any]:
+        return self.changed(super().answer(child, ended, killed))
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+@mutant()
+class ExecTrimsOutput(_Tells):
+    """Takes blanks and line ends off both ends of the output."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "stdout": answer["stdout"].strip(), "stderr": answer["stderr"].strip()}
+
+
+@mutant()
+class ExecNormalisesLineEnds(_Tells):
+    """Takes carriage returns before line feeds out of the output."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "stdout": answer["stdout"].replace("\r\n", "\n")}
+
+
+@mutant()
+class ExecStripsColours(_Tells):
+    """Takes control sequences for colours out of the output."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "stdout": re.sub(r"\x1b\[[0-9;]*m", "", answer["stdout"])}
+
+
+@mutant()
+class ExecDropsStderrOfSuccess(_Tells):
+    """Drops what a program that succeeded wrote to its stderr."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "stderr": answer["stderr"] if answer["code"] else ""}
+
+
+@mutant()
+class ExecDropsStderrOfKilled(_Tells):
+    """Drops what a killed program wrote to its stderr."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "stderr": "" if answer["killed"] else answer["stderr"]}
+
+
+@mutant()
+class ExecCodeIsZeroOrOne(_Tells):
+    """Answers 1 for every exit code but 0."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "code": min(answer["code"], 1)}
+
+
+@mutant()
+class ExecLeaksDescriptors(_Tells):
+    """Leaves a file open with every call."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        os.dup(1)
+        return answer
+
+
+@mutant()
+class ExecDropsEmptyArguments(Exec):
+    """Takes empty arguments out of the list."""
+
+    def arguments(self, args: Any) -> list[str]:
+        return [each for each in super().arguments(args) if each]
+
+
+@mutant()
+class ExecKeepsEverything(Exec):
+    """Keeps the whole output and cuts it at the end."""
+
+    def spec(self, argv: list[str], asked: Options, stop: AbortSignal) -> SpawnSpec:
+        made = super().spec(argv, asked, stop)
+        return replace(made, stdout=2**31, stderr=2**31)
+
+    def answer(self, child: Child, ended: Exit, killed: bool) -> dict[str, Any]:
+        out, err = (stream.read_from(0).text[-self._limit :] for stream in (child.stdout, child.stderr))
+        return {"stdout": out, "stderr": err, "code": self.code(ended), "killed": killed}
