@@ -39,7 +39,7 @@ class Browser:
         self.said: list[str] = []
         target = self._ask("Target.createTarget", {"url": "about:blank"})["targetId"]
         self._session = self._ask("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
-        for domain in ("Page", "Network", "Runtime", "Log", "Accessibility"):
+        for domain in ("Page", "Network", "Runtime", "Log"):
             self._ask(f"{domain}.enable")
         self._ask("Performance.enable", {"timeDomain": "threadTicks"})
 
@@ -86,7 +86,10 @@ class Browser:
 
     def tree(self) -> list[dict[str, Any]]:
         """What a screen reader is told of, as role and name."""
+        # While it is on, the tree is kept up at a cost that a page without a screen reader does not have.
+        self._ask("Accessibility.enable")
         nodes = self._ask("Accessibility.getFullAXTree")["nodes"]
+        self._ask("Accessibility.disable")
         return [
             {"role": node.get("role", {}).get("value", ""), "name": node.get("name", {}).get("value", "")}
             for node in nodes

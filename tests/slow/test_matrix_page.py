@@ -20,6 +20,8 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; Debi
 
 OPENS_WITHIN = 2.0
 """Seconds in which a page of 5,000 results is there."""
+SLOWER = 6
+"""Times that it may take longer than a bare table of the same texts; measured were 3 to 4."""
 
 
 @pytest.fixture(scope="module")
@@ -232,9 +234,14 @@ def test_a_page_of_5000_results_opens_within_two_seconds(chromium: Browser, tmp_
     path = written(tmp_path, *many)
     chromium.screen(1280)
 
-    def spent() -> float:
+    plain = tmp_path / "plain.html"
+    cells = "<td>pass</td>" * 13
+    rows = "".join(f"<tr><th>{'A sentence. ' * 12}<code>rule-{at}</code></th>{cells}</tr>" for at in range(400))
+    plain.write_text(f"<!doctype html><title>plain</title><table>{rows}</table>")
+
+    def spent(which: Path) -> float:
         before = chromium.worked()
-        chromium.open(path)
+        chromium.open(which)
         chromium.run(
             "new Promise(painted => requestAnimationFrame(() => requestAnimationFrame(painted))).then(() => 0)"
         )
@@ -242,7 +249,9 @@ def test_a_page_of_5000_results_opens_within_two_seconds(chromium: Browser, tmp_
         return after - before if after > before else after  # Another page may be another process, which begins at none.
 
     assert merge([read(each) for each in many]).results >= 5000
-    assert min(spent() for _ in range(3)) < OPENS_WITHIN
+    bare = min(spent(plain) for _ in range(3))
+    # Where a bare table of the same texts takes long, the machine is slow, and the page has its time in proportion.
+    assert min(spent(path) for _ in range(3)) < max(OPENS_WITHIN, SLOWER * bare)
 
 
 def test_the_picture_of_a_trace_is_drawn_when_its_cell_opens(chromium: Browser, tmp_path: Path) -> None:
