@@ -70,6 +70,15 @@ class Browser:
             raise AssertionError(answer["exceptionDetails"])
         return answer["result"].get("value")
 
+    def until(self, condition: str, seconds: float = 10.0) -> bool:
+        """Wait until an expression holds in the page; whether it did before the time was over."""
+        return bool(
+            self.run(
+                f"new Promise(done => {{ const end = performance.now() + {seconds * 1000}; const look = () => "
+                f"({condition}) ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 10); look(); }})"
+            )
+        )
+
     def worked(self) -> float:
         """Seconds of processor time that the page's main thread has taken since the browser started."""
         metrics = {each["name"]: each["value"] for each in self._ask("Performance.getMetrics")["metrics"]}

@@ -98,7 +98,7 @@ def test_the_keyboard_reaches_everything(chromium: Browser, page: Path) -> None:
     assert "b.y" in chromium.run("document.querySelector('dialog[open] h2').textContent")
 
     chromium.press("Escape")
-    assert chromium.run("document.activeElement.className") == "c fail bridge"
+    assert chromium.until("document.activeElement.className === 'c fail bridge'")
     chromium.press("/", "/")
     assert chromium.run("document.activeElement.id") == "text"
     assert chromium.run("document.querySelectorAll('td.c[tabindex=\"0\"]').length") == 1
@@ -150,7 +150,7 @@ def test_one_cell_can_be_handed_on_as_an_address(chromium: Browser, page: Path) 
     assert "b.y" in chromium.run("document.querySelector('dialog[open] h2').textContent")
     assert "mine" in chromium.run("document.querySelector('dialog[open] h2').textContent")
     chromium.press("Escape")
-    assert chromium.run("location.hash") == "#?level=must"
+    assert chromium.until("location.hash === '#?level=must'")
 
 
 def test_a_cell_that_a_filter_hides_is_shown_all_the_same(chromium: Browser, page: Path) -> None:
