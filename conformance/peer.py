@@ -39,6 +39,7 @@ from conformance.drivers.protocol import (
     ProcessSpawn,
     Record,
     Reply,
+    StageOpen,
     TraceKind,
     TraceNote,
 )
@@ -53,6 +54,7 @@ Answers the outcome of an act that has one to hand on.
 """
 
 OPERATORS: dict[type[Message], str] = {
+    StageOpen: "open",
     AgentPrompt: "prompt",
     AgentSteer: "steer",
     AgentFollowUp: "follow_up",
@@ -131,8 +133,12 @@ class StagePeer:
         """Keep what the operator is about to do, as an event after the last that is known."""
         act = OPERATORS.get(type(message))
         if act is not None:
-            agent = getattr(message, "agent", None)
-            self._write(self._latest, "operator", agent, None, {"act": act})
+            data: dict[str, Any] = {"act": act}
+            if isinstance(message, StageOpen):
+                data["natives"] = [native.name for native in message.natives]
+            elif isinstance(message, NativeRegister):
+                data["natives"] = [message.native.name]
+            self._write(self._latest, "operator", getattr(message, "agent", None), None, data)
 
     def closed(self, children: list[int] | None) -> None:
         """Keep that the stage was closed, and which children of the provider outlived it; ``None``: it had none."""

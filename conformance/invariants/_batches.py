@@ -8,6 +8,7 @@ from conformance.compare import same, show
 from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._story import Batch, Call, Story
+from conformance.trace import text_of
 
 
 @invariant("tool_result.durable-results-in-model-order")
@@ -105,6 +106,48 @@ def _asked(story: Story, call: Call) -> bool | None:
     return True if _plain_result(story, call, result) else None
 
 
+@invariant("registerTool.text-results-reach-log-and-model")
+def texts_of_results_reach_the_log(story: Story, context: Context) -> Answers:
+    for call in story.calls:
+        bodies, result = call.of("tool.enter"), call.result
+        if not call.clear or len(bodies) != 1 or result is None or call.batch.cut or story.listened:
+            continue
+        returned = story.reply(bodies[0]).get("returns")
+        if not isinstance(returned, dict) or "isError" in returned or not returned.get("content"):
+            continue
+        if not _texts(returned.get("content")) or _patched(call) or story.threw(bodies[0]):
+            continue
+        kept, wanted = result["content"], returned["content"]
+        told = f"{call.label}: the tool returned {show(wanted)}, the log keeps"
+        yield None if same(kept, wanted) and not result["isError"] else f"{told} {show([kept, result['isError']])}"
+
+
+@invariant("registerTool.a-thrown-error-reaches-the-model")
+def thrown_errors_reach_the_log(story: Story, context: Context) -> Answers:
+    for call in story.calls:
+        bodies, result = call.of("tool.enter"), call.result
+        if not call.clear or len(bodies) != 1 or result is None or call.batch.cut or story.listened:
+            continue
+        thrown = story.reply(bodies[0]).get("throws")
+        message = thrown.get("message") if isinstance(thrown, dict) and thrown.get("$") == "error" else None
+        if not message or _patched(call):
+            continue
+        lost = not result["isError"] or message not in text_of(result["content"])
+        yield f"{call.label}: threw {message!r}, the log keeps {show(result['content'])}" if lost else None
+
+
+def _patched(call: Call) -> bool:
+    """Whether a handler may have made another result of it: any that is synchronous, or that replied."""
+    return any(event["reply"] != {} for event in call.handled("tool_result"))
+
+
+def _texts(content: Any) -> bool:
+    return isinstance(content, list) and all(
+        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+        for block in content
+    )
+
+
 def _plain_block(story: Story, call: Call, wishes: list[Any]) -> bool:
     """Whether the one that blocks asks to stop with true, nobody else disturbs it, and the name is a tool's."""
     listed = {row["name"] for row in call.batch.request["tools"]}
@@ -121,10 +164,6 @@ def _plain_block(story: Story, call: Call, wishes: list[Any]) -> bool:
 
 def _plain_result(story: Story, call: Call, result: dict[str, Any]) -> bool:
     """Whether a result is one of texts that nobody made anything else of."""
-    content, durable = result.get("content"), call.result
-    texts = isinstance(content, list) and all(
-        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
-        for block in content
-    )
-    patched = any(event["reply"] != {} for event in call.handled("tool_result"))
-    return texts and not result.get("isError") and not patched and durable is not None and not durable["isError"]
+    durable = call.result
+    kept = durable is not None and not durable["isError"]
+    return kept and _texts(result.get("content")) and not result.get("isError") and not _patched(call)

@@ -31,6 +31,26 @@ def only_visible_tools_run(story: Story, context: Context) -> Answers:
                 yield f"{call.label}: its body ran (event {body.seq}) though the catalogue does not list the tool"
 
 
+@invariant("registerTool.described-as-registered")
+def tools_are_described_as_registered(story: Story, context: Context) -> Answers:
+    given: dict[Any, list[Any]] = {}
+    natives: set[str] = set()
+    for event in story.events:
+        if event.kind == "operator":
+            natives.update(event["natives"] or ())
+        elif event.kind == "api.call" and event["call"] == "registerTool":
+            spec = (event["args"] or [None])[0]
+            if isinstance(spec, dict) and isinstance(spec.get("name"), str):
+                given.setdefault(spec["name"], []).append(spec.get("description"))
+        elif event.kind == "model.request" and not story.listened:
+            for row in event["tools"]:
+                known = given.get(row["name"], [])
+                if row["name"] in natives or not known or not all(isinstance(each, str) for each in known):
+                    continue
+                told = f"request {event['request']} of {event.agent}: {row['name']} is described as"
+                yield None if row["description"] in known else f"{told} {show(row['description'])}"
+
+
 @invariant("setActiveTools.agents-are-apart")
 def calls_act_on_their_own_agent(story: Story, context: Context) -> Answers:
     owners = {name: made.agent for name, made in story.instances.items() if made["role"] == "agent"}
@@ -96,7 +116,7 @@ def all_tools_equal_the_catalogue(story: Story, context: Context) -> Answers:
 
 
 def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]]:
-    """Yield calls of a method made in a handler or tool of a turn that saw no change, with answer and request."""
+    """Yield calls of a method made in a handler or tool of a step that saw no change, with answer and request."""
     outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
     asked = [event for event in story.kinds["api.call"] if event["call"] == call]
     for event in asked:
@@ -105,10 +125,11 @@ def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]
         if enter is None or not isinstance(outcome, dict) or "returned" not in outcome:
             continue
         at = story.number(event)
-        begun = [story.number(e) for e in story.kinds["turn.start"] if e.agent == enter.agent]
-        turn = max((number for number in begun if number < at), default=None)
+        # What changed after a step was entered may be in its request or not; what changed before is.
+        begun = [story.number(e) for e in story.kinds["step.start"] if e.agent == enter.agent]
+        step = max((number for number in begun if number < at), default=None)
         made = [e for e in story.kinds["model.request"] if e.agent == enter.agent and story.number(e) < at]
-        if turn is None or not made or story.number(made[-1]) < turn or story.number(enter) < story.number(made[-1]):
+        if step is None or not made or not step < story.number(made[-1]) < story.number(enter):
             continue
-        if not story.changed(turn - 1, at):
+        if not story.changed(step, at):
             yield event, outcome["returned"], made[-1]

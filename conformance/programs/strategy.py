@@ -162,8 +162,8 @@ class _Maker:
         )
         self.act = weighed(
             ("setActiveTools", 4, ""),
-            ("getActiveTools", 1, ""),
-            ("getAllTools", 1, ""),
+            ("getActiveTools", 3, ""),
+            ("getAllTools", 2, ""),
             ("registerTool", 3, ""),
             ("unregisterTool", 1, "unregister-tool"),
             ("cancel", 1, "cancel"),
