@@ -72,12 +72,11 @@ class Browser:
 
     def until(self, condition: str, seconds: float = 10.0) -> bool:
         """Wait until an expression holds in the page; whether it did before the time was over."""
-        return bool(
-            self.run(
-                f"new Promise(done => {{ const end = performance.now() + {seconds * 1000}; const look = () => "
-                f"({condition}) ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 10); look(); }})"
-            )
+        look = f"({condition}) ? done(true) : performance.now() > end ? done(false) : setTimeout(look, 10)"
+        wait = (
+            f"new Promise(done => {{ const end = performance.now() + {seconds * 1000}, look = () => {look}; look(); }})"
         )
+        return bool(self.run(wait))
 
     def worked(self) -> float:
         """Seconds of processor time that the page's main thread has taken since the browser started."""
