@@ -7,10 +7,15 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
+
 from conformance.reporting.files import write_atomically
 from conformance.reporting.sequence_svg import sequence_svg
 from conformance.reporting.sequence_text import sequence_text
 from conformance.trace import Event, events_of
+
+RECORD, TRACED = '{"transcript":', '{"trace":'
+"""How a record of ``run --record`` begins, and its lines that hold an event."""
 
 
 def main(argv: list[str]) -> int:
@@ -20,7 +25,7 @@ def main(argv: list[str]) -> int:
         description="Draw traces as sequence diagrams: who asked whom for what, in which order.",
         epilog="A run keeps the traces of failed tests in reports/traces; run --record=DIR keeps all of them.",
     )
-    parsing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a trace, one event a line (.jsonl)")
+    parsing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a trace or a record (.jsonl)")
     form = parsing.add_mutually_exclusive_group()
     form.add_argument("--text", action="store_true", help="as plain text (the default)")
     form.add_argument("--svg", action="store_true", help="as a picture for browsers, light and dark")
@@ -63,11 +68,25 @@ def main(argv: list[str]) -> int:
     return status
 
 
+class _Recorded(msgspec.Struct):
+    """What of a line of a record is of interest: the event, where it holds one."""
+
+    trace: Event | None = None
+
+
 def _read(path: Path) -> list[Event]:
-    events = events_of(path.read_text(encoding="utf-8", errors="replace"))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    events = _recorded(text) if text.startswith(RECORD) else events_of(text)
     if not events:
         raise ValueError("it holds no event")
     return events
+
+
+def _recorded(text: str) -> list[Event]:
+    """The events of a record, which holds the wire as well; one that was cut off is drawn as far as it goes."""
+    lines = (line for line in text.split("\n") if line.startswith(TRACED) and line.endswith("}"))
+    found = (msgspec.json.decode(line, type=_Recorded).trace for line in lines)
+    return [event for event in found if event is not None]
 
 
 def _count(text: str) -> int:

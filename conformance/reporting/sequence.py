@@ -1,18 +1,16 @@
-"""What a trace looks like as a sequence diagram: lanes, rows and the spans in between, before anybody draws them."""
+"""Lays a trace out as a sequence diagram: who has a lane, and which row each event is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
+from conformance.reporting._diagram import BRIDGE, HOST, MODEL, Diagram, Lane, LaneKind, Row, Span, Tone
+from conformance.reporting._fewer_rows import merged
 from conformance.reporting._spoken import clean, dicts, failure, name_of, spoken
 from conformance.trace import Event, text_of
-
-LaneKind = Literal["model", "host", "bridge", "package", "tool"]
-Shape = Literal["arrow", "trip", "note", "line", "gap"]
-Tone = Literal["plain", "bad", "warn"]
 
 MOST_LANES = 4
 """Packages, and tools, that get a lane each; of more, all share one."""
@@ -22,65 +20,11 @@ EDGES = frozenset(
 """Kinds that divide the picture; those in a row become one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One party. ``kind`` decides its place and colour."""
-
-    name: str
-    kind: LaneKind
-    under: str
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One thing that is drawn.
-
-    An ``arrow`` goes from lane ``source`` to lane ``target``, dashed when it is an ``answer``; a ``trip`` goes there
-    and comes back at once; a ``note`` stands on ``source``; a ``line`` divides, strongly when a turn starts or ends; a
-    ``gap`` says that rows were left out. ``head`` is the word for it and ``tail`` what is worth knowing beside it.
-    ``depth`` is that of the span that it begins or ends.
-    """
-
-    shape: Shape
-    head: str
-    tail: str = ""
-    source: int = 0
-    target: int = 0
-    answer: bool = False
-    strong: bool = False
-    tone: Tone = "plain"
-    depth: int = 0
-    agent: str | None = None
-    call: str | None = None
-    events: tuple[Event, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Something that runs on a lane from row to row; ``last`` is None for what never came back."""
-
-    lane: int
-    first: int
-    last: int | None
-    depth: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Diagram:
-    """The whole. ``agents`` and ``calls`` are in the order in which they came up."""
-
-    lanes: tuple[Lane, ...]
-    rows: tuple[Row, ...]
-    spans: tuple[Span, ...]
-    agents: tuple[str, ...]
-    calls: tuple[str, ...]
-
-
 def diagram(events: Iterable[Event], most: int | None = None) -> Diagram:
     """Lay out a trace. Of more than ``most`` rows the last are kept, and a gap says how many events went before."""
     known = sorted(events, key=lambda event: event.seq)
     drawn = _Drawing(known)
-    rows = list(_merged(drawn.rows(known)))
+    rows = list(merged(drawn.rows(known)))
     if most is not None and len(rows) > most:
         left_out = sum(len(row.events) for row in rows[:-most])
         rows = [Row("gap", f"{left_out} earlier events are left out"), *rows[-most:]]
@@ -101,6 +45,7 @@ class _Drawing:
         self.packages: dict[str, str] = {}
         self.places: dict[str, tuple[LaneKind, str]] = {}
         self.causes: dict[str, Event] = {}
+        self.asked: dict[str, Event] = {}
         names: dict[LaneKind, dict[str, str]] = {"package": {}, "tool": {}}
         for event in events:
             instance, package, tool = event["instance"], event["package"], event["tool"]
@@ -108,6 +53,8 @@ class _Drawing:
                 names["package"].setdefault(str(package), "package")
                 if instance is not None:
                     self.packages[str(instance)] = str(package)
+            if event.kind == "api.call":
+                self.asked[str(event["api"])] = event
             if event.kind in ("tool.enter", "native.enter") and tool is not None:
                 names["tool"][str(tool)] = "native tool" if event.kind == "native.enter" else "tool"
             if event.kind in ("tool.enter", "native.enter", "handler.enter") and event["invocation"] is not None:
@@ -136,7 +83,7 @@ class _Drawing:
         """The row of each event."""
         for event in events:
             # What happens inside of a handler or a tool belongs to the call it was entered for.
-            cause = self.causes.get(str(event["invocation"]), event)
+            cause = self.causes.get(str(self._question(event)["invocation"]), event)
             agent, call = event.agent or cause.agent, event.call_id or cause.call_id
             yield replace(self._row(event), agent=agent, call=call, events=(event,))
 
@@ -156,9 +103,14 @@ class _Drawing:
         """The word, with the party's name where its lane does not say it."""
         return f"{name_of(name)} {word}" if kind in self.shared else word
 
+    def _question(self, event: Event) -> Event:
+        """The call that a return belongs to, which alone says who made it; of anything else, itself."""
+        return self.asked.get(str(event["api"]), event) if event.kind == "api.return" else event
+
     def _caller(self, event: Event) -> tuple[LaneKind, str]:
-        place = self.places.get(str(event["invocation"]))
-        return place or ("package", self.packages.get(str(event["instance"]), ""))
+        asked = self._question(event)
+        place = self.places.get(str(asked["invocation"]))
+        return place or ("package", self.packages.get(str(asked["instance"]), ""))
 
     def _model(self, event: Event) -> Row:
         if event.kind == "model.request":
@@ -263,10 +215,6 @@ class _Drawing:
         return Row("note", "crash", name_of(event["text"]), BRIDGE, tone="bad")
 
 
-MODEL, HOST, BRIDGE = 0, 1, 2
-"""The places of the lanes that are always there."""
-
-
 def _edge(event: Event) -> Row:
     subject, _, what = event.kind.partition(".")
     if subject == "agent":
@@ -320,60 +268,6 @@ def _answered(event: Event, word: str, source: int, target: int) -> Row:
     threw = "threw" in event.data
     tail = f"threw {failure(event['threw'])}" if threw else "returned"
     return Row("arrow", word, tail, source, target, answer=True, tone="bad" if threw else "plain")
-
-
-# --- fewer rows -------------------------------------------------------------------------------------------------------
-
-
-def _merged(rows: Iterable[Row]) -> Iterator[Row]:
-    """Make one row of a call and its immediate return, of registrations in a row, and of edges in a row."""
-    for join in (_round_trip, _registrations, _edges):
-        rows = _joined(rows, join)
-    yield from rows
-
-
-def _joined(rows: Iterable[Row], join: Callable[[Row, Row], Row | None]) -> Iterator[Row]:
-    """The rows, where ``join`` may make one of two neighbours."""
-    held: Row | None = None
-    for row in rows:
-        one = join(held, row) if held is not None else None
-        if one is None and held is not None:
-            yield held
-        held = one or row
-    if held is not None:
-        yield held
-
-
-def _round_trip(held: Row, row: Row) -> Row | None:
-    if held.shape != "arrow" or held.answer or not row.answer or not _returns(held.events[-1], row.events[0]):
-        return None
-    silent = row.tail in ("returned", "→ undefined")
-    tail = held.tail if silent else f"{held.tail} {row.tail}".strip()
-    return replace(held, shape="trip", tail=tail, tone=row.tone, events=(*held.events, *row.events))
-
-
-def _registrations(held: Row, row: Row) -> Row | None:
-    for each in (held, row):
-        registers = each.events[0].kind == "api.call" and each.events[0]["call"] in ("on", "registerTool")
-        if each.shape != "trip" or each.tone != "plain" or not registers:
-            return None
-    if (held.head, held.source, held.events[0]["instance"]) != (row.head, row.source, row.events[0]["instance"]):
-        return None
-    return replace(held, tail=f"{held.tail}, {row.tail}", events=(*held.events, *row.events))
-
-
-def _edges(held: Row, row: Row) -> Row | None:
-    if not held.shape == row.shape == "line" or held.agent != row.agent:
-        return None
-    both = (*held.events, *row.events)
-    return replace(held, head=f"{held.head} · {row.head}", strong=held.strong or row.strong, events=both)
-
-
-def _returns(first: Event, last: Event) -> bool:
-    """Whether the second event is the end of what the first began."""
-    key = "api" if first.kind == "api.call" else "invocation"
-    ends = {"api.call": "api.return"}.get(first.kind, first.kind.replace(".enter", ".exit"))
-    return last.kind == ends != first.kind and first[key] is not None and first[key] == last[key]
 
 
 def _spans(rows: list[Row]) -> Iterator[Span]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from conformance.reporting._diagram import Diagram, Lane, Row
 from conformance.reporting._spoken import clean, fitted, spoken, width
-from conformance.reporting.sequence import Diagram, Lane, Row, diagram
+from conformance.reporting.sequence import diagram
 from conformance.trace import Event
 
 SCOPE = "bridge-sequence"

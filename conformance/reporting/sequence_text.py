@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from conformance.reporting._diagram import Diagram, Row
 from conformance.reporting._spoken import clean, fitted, width
-from conformance.reporting.sequence import Diagram, Row, diagram
+from conformance.reporting.sequence import diagram
 from conformance.trace import Event
 
 NARROWEST, WIDEST = 9, 22

@@ -11,7 +11,8 @@ import pytest
 
 from conformance.cli import main
 from conformance.drivers.protocol import TraceKind
-from conformance.reporting.sequence import Lane, Row, diagram
+from conformance.reporting._diagram import Lane, Row
+from conformance.reporting.sequence import diagram
 from conformance.reporting.sequence_svg import STYLE, sequence_svg
 from conformance.reporting.sequence_text import sequence_text
 from conformance.trace import Event, events_of
@@ -100,6 +101,23 @@ def test_what_happens_inside_of_a_handler_keeps_it_open() -> None:
         ("arrow", "tool_call", "returned", "c1"),
     ]
     assert [(span.lane, span.first, span.last) for span in drawn.spans] == [(3, 0, 2)]
+
+
+def test_a_return_that_comes_later_goes_to_whoever_asked() -> None:
+    tell = Story()("tool.enter", "main", "c1", invocation="i1", package="p", instance="n1", tool="look", params={})
+    tell("api.call", api="p1", instance="n1", invocation="i1", call="exec", args=["ls"])
+    tell("spawn", argv=["ls"], via="provider")
+    tell("api.return", api="p1", call="exec", outcome={"returned": {"code": 0}})
+
+    back = rows(tell)[-1]
+
+    assert (back.head, back.tail, back.source, back.target, back.call) == ("pi.exec", "→ {code: 0}", 2, 4, "c1")
+
+
+def test_what_the_operator_does_in_a_row_is_one_row() -> None:
+    tell = Story()("operator", act="open")("operator", act="load")("operator", "main", act="prompt")
+
+    assert [(row.head, row.tail) for row in rows(tell)] == [("operator", "open, load"), ("operator", "prompt")]
 
 
 def test_what_never_returns_stays_open_to_the_end() -> None:
@@ -348,6 +366,18 @@ def test_the_command_draws_text_and_pictures(kept: Path, capsys: pytest.CaptureF
     assert 'log user "go"' in capsys.readouterr().out
     assert main(["trace", str(kept), "--svg", f"--output={kept.with_suffix('.svg')}"]) == 0
     assert ElementTree.parse(kept.with_suffix(".svg")).getroot().tag == f"{SVG}svg"
+
+
+def test_a_record_is_drawn_as_its_trace_also_where_it_was_cut_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "record.jsonl"
+    record.write_text(
+        f'{{"transcript":1}}\n{{"wire":"suite asks","id":1}}\n{{"trace":{LINE.strip()}}}\n{{"trace":{{"seq":2,'
+    )
+
+    assert main(["trace", str(record)]) == 0
+    assert 'log user "go"' in capsys.readouterr().out
 
 
 def test_the_command_draws_several_into_a_folder(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
