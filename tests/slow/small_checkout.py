@@ -92,7 +92,7 @@ class SmallCheckout:
         """Call ``bridge-conformance``."""
         return self.python("-m", "conformance.cli", *arguments, cwd=cwd)
 
-    def python(self, *arguments: str, cwd: Path | None = None) -> Ran:
+    def python(self, *arguments: str, cwd: Path | None = None, seconds: float = 120) -> Ran:
         """Call Python with this copy of the suite before any installed one."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "CI"))}
         done = subprocess.run(
@@ -101,7 +101,7 @@ class SmallCheckout:
             env={**kept, "PYTHONPATH": str(self.folder), "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=seconds,
             check=False,
         )
         return Ran(done.returncode, done.stdout + done.stderr, cwd or self.folder)
