@@ -150,6 +150,8 @@ class _Pair:
             other = self._others.get((batch.agent, counts[batch.agent]))
             if other is None or [c.id for c in other.calls] != [c.id for c in batch.calls]:
                 return
+            if self._interfered(self.right, batch) or self._interfered(self.found, other):
+                return
             yield from self._request(batch, other)
             if self._is_cut(batch) or self._is_cut(other):
                 return
@@ -194,6 +196,11 @@ class _Pair:
         )
 
     # --- what is free -------------------------------------------------------------------------------------------------
+
+    def _interfered(self, story: Story, batch: Batch) -> bool:
+        """Whether the user cancelled or spoke before the message, in a turn or beside one: when that counts is free."""
+        acts = (event for event in story.kinds["operator"] if event["act"] in ("cancel", "steer", "follow_up"))
+        return any(story.number(event) < batch.begin for event in acts)
 
     def _is_cut(self, batch: Batch) -> bool:
         if batch.cut or batch.finish is not None:

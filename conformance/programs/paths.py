@@ -59,6 +59,10 @@ class Path:
                 if self.way == "threw"
                 else _native_or(self.own, "tool_result.native-results-are-patched-too", "tool_result.payload")
             )
+        if event == "tool_execution_update":
+            if self.way not in ("ran", "threw"):
+                return "tool_execution_update.none-for-calls-that-do-not-run"
+            return _native_or(self.own, "tool_execution_update.none-for-native-tools", _TOLD[event])
         return _TOLD[event]
 
 
@@ -128,11 +132,13 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     odd = odd or (own and not failing and not _is_plain_result(reply.get("returns")))
     odd = odd or any(story.reply(event).get("ops") for event in call.handled("tool_execution_end"))
     turned = any(_returned(patch).get("isError") is True for _, patch in patches)
+    recovers = any(_returned(patch).get("isError") is False for _, patch in patches)
     odd_body = not own and ("content" in reply or reply.get("defer"))
-    rule = _ran_rule(own, gates, mutated)
+    foreign = any(event["package"] != body["package"] for event, reply in gates if _mutates(reply))
+    rule = _ran_rule(own, gates, mutated, foreign)
     if failing:
         says = "" if patched else _message(reply["throws"])
-        outcome = "tool_result.an-error-stays-an-error" if patches else "registerTool.a-thrown-error-reaches-the-model"
+        outcome = "tool_result.an-error-stays-an-error" if recovers else "registerTool.a-thrown-error-reaches-the-model"
         return Path(
             "threw",
             rule,
@@ -166,7 +172,9 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     )
 
 
-def _ran_rule(own: bool, gates: list[Any], mutated: bool) -> str:
+def _ran_rule(own: bool, gates: list[Any], mutated: bool, foreign: bool) -> str:
+    if mutated and own and foreign:
+        return "tool_call.mutation-reaches-any-packages-tool"
     if mutated:
         return "tool_call.mutation-is-not-validated-again" if own else _REFUSED
     if gates:

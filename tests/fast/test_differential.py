@@ -1,0 +1,326 @@
+"""Two implementations of one program: what a must speaks about is compared, and nothing that the rules leave free."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conformance.catalogue import load_catalogue
+from conformance.drivers.protocol import NativeAnswer, NativeSpec, Op, PolicySpec, Reply, ToolSpec
+from conformance.drivers.specs import make_driver, parse
+from conformance.peer import error, text_result
+from conformance.programs.clock import patient_runner
+from conformance.programs.differential import Difference, differ
+from conformance.programs.operations import (
+    AddAgent,
+    AddNative,
+    AddPackage,
+    AddPolicy,
+    AnyOperation,
+    CallApi,
+    Handler,
+    Prompt,
+    ReloadPackage,
+    Tell,
+    Tool,
+    Turn,
+)
+from conformance.programs.run import Connection, run_program
+from conformance.scripts import Behaviour, CallPi, Cancel, NativeBehaviour, Say
+from tests.fast.every_operation import says
+
+SCHEMA = {"type": "object", "properties": {"s": {"type": "string"}, "n": {"type": "number"}}, "required": ["s"]}
+EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
+LOOK = AddNative(native=NativeSpec(name="look", description="looks"))
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    with patient_runner() as made:
+        yield made
+
+
+class Side:
+    """Connections to the reference and to its mutants."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self._runner = runner
+        self._live: dict[str, Connection] = {}
+
+    def __call__(self, spec: str) -> Connection:
+        if spec not in self._live:
+            named = parse(spec)
+            driver = make_driver(named)
+            hello = self._runner.run(driver.start())
+            self._live[spec] = Connection(self._runner, driver, hello, named.mount or hello.mounts[0])
+        return self._live[spec]
+
+    def close(self) -> None:
+        for connection in self._live.values():
+            self._runner.run(connection.driver.close())
+
+
+@pytest.fixture(scope="module")
+def side(runner: asyncio.Runner) -> Iterator[Side]:
+    made = Side(runner)
+    yield made
+    made.close()
+
+
+def difference(side: Side, mutant: str, *program: AnyOperation) -> Difference | None:
+    """What tells the mutant from the reference in a program."""
+    return differ(program, *(run_program(side(spec), program) for spec in ("reference", f"mutant:{mutant}")))
+
+
+def package(*handlers: Handler, body: Behaviour | None = None, parameters: Any = SCHEMA, **spec: Any) -> AddPackage:
+    """Return a package with the tool stow, with these handlers, or listening to everything."""
+    tool = ToolSpec(name="stow", label="stow", description="the tool stow", parameters=parameters, **spec)
+    does = [] if body is None else [body]
+    listens = list(handlers) or [Handler(event=event) for event in EVENTS]
+    return AddPackage(name="alpha", tools=[Tool(spec=tool, does=does)], handlers=listens)
+
+
+def gate(reply: Reply, *acts: Any) -> Handler:
+    """Return a tool_call handler."""
+    return Handler(event="tool_call", does=[Behaviour(acts=list(acts), reply=reply)])
+
+
+def asks(*calls: tuple[str, str], agent: str = "main") -> Prompt:
+    """Return a prompt whose model calls these tools with these arguments."""
+    numbered = [(str(number), name, text) for number, (name, text) in enumerate(calls, 1)]
+    return Prompt(turns=[Turn(agent=agent, messages=[says(*numbered)])])
+
+
+# --- what is found ----------------------------------------------------------------------------------------------------
+
+FOUND: list[tuple[str, str, list[AnyOperation], list[str]]] = [
+    (
+        "arguments-not-coerced",
+        "tool_call.the-gate-sees-checked-arguments",
+        [package(), asks(("stow", '{"s":7}'))],
+        ['package "alpha" sees tool_call of call "1" with {"input": {"s": "7"}}'],
+    ),
+    (
+        "invalid-call-runs",
+        "tool_call.invalid-calls-are-not-judged",
+        [package(), asks(("stow", "{}"))],
+        ['package "alpha" never sees tool_call'],
+    ),
+    (
+        "block-reason-lost",
+        "tool_call.a-block-keeps-the-tool-from-running",
+        [package(gate(Reply(returns={"block": True, "reason": "not today"}))), asks(("stow", '{"s":"x"}'))],
+        ['call "1" fails and says "not today"'],
+    ),
+    (
+        "gate-fails-open",
+        "tool_call.a-gate-that-throws-blocks",
+        [package(gate(Reply(throws=error("the gate broke")))), asks(("stow", '{"s":"x"}'))],
+        ['the tool "stow" does not run'],
+    ),
+    (
+        "mutation-dropped",
+        "tool_call.mutation-reaches-the-tool",
+        [package(gate(Reply(ops=[Op(op="set", path=["input", "s"], value="new")]))), asks(("stow", '{"s":"x"}'))],
+        ['call "1" of "stow" runs with {"s": "new"}'],
+    ),
+    (
+        "thrown-message-lost",
+        "registerTool.a-thrown-error-reaches-the-model",
+        [package(body=Behaviour(reply=Reply(throws=error("it broke")))), asks(("stow", '{"s":"x"}'))],
+        ['call "1" fails and says "it broke"'],
+    ),
+    (
+        "text-trimmed",
+        "registerTool.text-results-reach-log-and-model",
+        [package(body=Behaviour(reply=Reply(returns=text_result(" spaced ")))), asks(("stow", '{"s":"x"}'))],
+        ['call "1" succeeds with " spaced "'],
+    ),
+    (
+        "patch-ignored",
+        "tool_result.text-is-replaced",
+        [
+            package(
+                Handler(
+                    event="tool_result",
+                    does=[Behaviour(reply=Reply(returns={"content": [{"type": "text", "text": "new"}]}))],
+                )
+            ),
+            asks(("stow", '{"s":"x"}')),
+        ],
+        ['call "1" succeeds with "new"'],
+    ),
+    (
+        "only-results-vote",
+        "tool_call.the-loop-stops-only-when-every-call-asked",
+        [
+            package(gate(Reply(returns={"block": True, "reason": "no", "terminate": True}))),
+            asks(("stow", '{"s":"x"}')),
+        ],
+        ["the model is asked 1 times"],
+    ),
+    (
+        "restriction-never-applied",
+        "setActiveTools.narrows-the-next-request",
+        [package(), LOOK, CallApi(package="alpha", call="setActiveTools", args=[["stow"]]), asks(("ghost", "{}"))],
+        ['request 1 does not list "look"'],
+    ),
+    (
+        "unregister-leaves-the-tool",
+        "unregisterTool.the-own-tool-goes",
+        [package(), CallApi(package="alpha", call="unregisterTool", args=["stow"]), asks(("ghost", "{}"))],
+        ['request 1 does not list "stow"'],
+    ),
+    (
+        "updates-invented-for-natives",
+        "tool_execution_update.none-for-native-tools",
+        [package(), LOOK, asks(("look", "{}"))],
+        ['package "alpha" never sees tool_execution_update'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("mutant", "rule", "program", "then"), FOUND, ids=[row[0] for row in FOUND])
+def test_the_first_difference_names_its_rule_and_what_is_right(
+    side: Side, mutant: str, rule: str, program: list[AnyOperation], then: list[str]
+) -> None:
+    found = difference(side, mutant, *program)
+
+    assert found is not None
+    assert (found.rule, list(found.then)) == (rule, then)
+    assert load_catalogue().by_id[rule].level == "must"
+
+
+def test_an_implementation_does_not_differ_from_itself(side: Side) -> None:
+    for _, _, program, _ in FOUND:
+        assert differ(program, *(run_program(side("reference"), program) for _ in range(2))) is None
+
+
+def test_the_mounts_of_the_reference_do_not_differ(side: Side) -> None:
+    for _, _, program, _ in FOUND:
+        both = [run_program(side(f"reference?mount={mount}"), program) for mount in ("root", "engine")]
+        assert differ(program, *both) is None
+
+
+# --- what is free -----------------------------------------------------------------------------------------------------
+
+
+def mutates(path: list[str | int], at: Any = "after-await") -> Handler:
+    """Return a gate that changes something in its event."""
+    return gate(Reply(ops=[Op(op="set", path=path, value="new", at=at)]))
+
+
+BODY = Behaviour(reply=Reply(returns=text_result(" spaced ")))
+FREE: dict[str, tuple[str, list[AnyOperation]]] = {
+    "a null that is coerced or removed": (
+        "optional-null-reaches-the-tool",
+        [package(), asks(("stow", '{"s":"x","n":null}'))],
+    ),
+    "arguments that are no JSON": ("broken-json-runs", [package(), asks(("stow", "not json"))]),
+    "a schema that is no object's": (
+        "invalid-call-runs",
+        [package(parameters={"type": "string"}), asks(("stow", "{}"))],
+    ),
+    "a block that is truthy only": (
+        "only-literal-true-blocks",
+        [package(gate(Reply(returns={"block": 1, "reason": "no"}))), asks(("stow", '{"s":"x"}'))],
+    ),
+    "a change after the answer": (
+        "mutation-dropped",
+        [package(mutates(["input", "s"], "after-return")), asks(("stow", '{"s":"x"}'))],
+    ),
+    "a native's text after a cancel": (
+        "text-trimmed",
+        [package(gate(Reply(), Cancel()), body=BODY), asks(("stow", '{"s":"x"}'))],
+    ),
+    "what comes after the user spoke": (
+        "text-trimmed",
+        [package(body=BODY), Tell(how="steer"), asks(("stow", '{"s":"x"}'))],
+    ),
+    "input queued in a turn": (
+        "steering-lost-at-the-stop",
+        [
+            package(gate(Reply(returns={"block": True, "reason": "no", "terminate": True}), Say("steer", "more"))),
+            asks(("stow", '{"s":"x"}')),
+        ],
+    ),
+    "a call that follows a change in its batch": (
+        "batch-keeps-unregistered-tools",
+        [
+            package(body=Behaviour(acts=[CallPi(call="unregisterTool", args=["stow"])])),
+            asks(("stow", '{"s":"x"}'), ("stow", '{"s":"x"}')),
+        ],
+    ),
+    "an own tool that a list leaves out": (
+        "own-tool-stays-silently",
+        [
+            package(),
+            LOOK,
+            CallApi(package="alpha", call="setActiveTools", args=[["look"]]),
+            asks(("stow", '{"s":"x"}')),
+        ],
+    ),
+    "two packages of one name": (
+        "last-package-wins",
+        [
+            package(),
+            AddPackage(name="beta", tools=[Tool(spec=ToolSpec(name="stow", label="s", description="other"))]),
+            asks(("stow", '{"s":"x"}')),
+        ],
+    ),
+    "a package with a native's name": (
+        "native-beats-the-package",
+        [package(), AddNative(native=NativeSpec(name="stow")), asks(("stow", '{"s":"x"}'))],
+    ),
+    "an ask of the host's policy": (
+        "ask-taken-for-allow",
+        [package(), AddPolicy(policy=PolicySpec(id="first", answer="ask", reason="?")), asks(("stow", '{"s":"x"}'))],
+    ),
+    "a native that concludes the turn": (
+        "text-trimmed",
+        [
+            AddNative(native=NativeSpec(name="look"), does=[NativeBehaviour(answer=NativeAnswer(conclude=True))]),
+            package(body=BODY),
+            asks(("look", "{}"), ("stow", '{"s":"x"}')),
+            asks(("stow", '{"s":"x"}')),
+        ],
+    ),
+    "a package that is loaded again": (
+        "text-trimmed",
+        [package(body=BODY), ReloadPackage(package="alpha"), asks(("stow", '{"s":"x"}'))],
+    ),
+    "an agent made by one mount only": (
+        "text-trimmed",
+        [package(body=BODY), asks(("ghost", "{}")), AddAgent(agent="other"), Prompt(turns=[Turn(agent="nobody")])],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FREE)
+def test_what_the_rules_leave_free_is_no_difference(side: Side, what: str) -> None:
+    mutant, program = FREE[what]
+
+    assert difference(side, mutant, *program) is None
+
+
+def test_what_one_side_lacks_is_no_difference(side: Side) -> None:
+    program = [package(), CallApi(package="nobody", call="getActiveTools"), asks(("stow", "{}"))]
+    whole, wrong = (run_program(side(spec), program) for spec in ("reference", "mutant:invalid-call-runs"))
+    assert differ(program, whole, wrong) is not None
+
+    whole.skipped.append("operation 9: lacks something")
+
+    assert differ(program, whole, wrong) is None
+
+
+def test_beside_the_real_pi_only_what_is_the_same_there_counts(side: Side) -> None:
+    program = next(row[2] for row in FOUND if row[0] == "updates-invented-for-natives")
+    right, wrong = (run_program(side(spec), program) for spec in ("reference", "mutant:updates-invented-for-natives"))
+    assert differ(program, right, wrong) is not None
+
+    object.__setattr__(wrong.context, "role", "pi")
+
+    assert differ(program, right, wrong) is None
