@@ -19,7 +19,7 @@ LONG = 160
 
 # An underscore inside a word means nothing, a colon only in `:name:` and `http:`.
 _ACTIVE = re.compile(
-    r"[\\`*{}\[\]<>#+!|~&@$=^\"']|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=[A-Za-z/+-])|^[-\d]|(?i:www(?=\.))"
+    r"[\\`*{}\[\]<>#+!|~&@$=^\"']|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=[A-Za-z/+-])|^-|^\d(?=\d*[.)](?:\s|$))|(?i:www(?=\.))"
 )
 
 

@@ -266,7 +266,7 @@ def test_markdown_gives_no_meaning_to_what_an_implementation_says() -> None:
     ],
 )
 def test_markdown_is_escaped_as_references(text: str) -> None:
-    assert not re.search(r"[*`\[\]<>|@~\n]|#(?!\d+;)|://|www\.|\b_|_\b|^-|^\d", escaped(text))
+    assert not re.search(r"[*`\[\]<>|@~\n]|#(?!\d+;)|://|www\.|\b_|_\b|^-|^\d+[.)]\s", escaped(text))
 
 
 def test_markdown_names_every_unproven_must_however_many() -> None:

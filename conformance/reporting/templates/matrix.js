@@ -76,7 +76,7 @@
       group.body.hidden = !any;
     }
     const narrowed = shown < rows.length;
-    $("shown").textContent = narrowed ? `${shown} of ${rows.length} rules shown. The totals above are of all.` : `All ${rows.length} rules shown.`;
+    $("shown").textContent = narrowed ? `${shown} of ${rows.length} rules shown. The totals above are of all.` : rows.length === 1 ? "The one rule is shown." : `All ${rows.length} rules shown.`;
     $("reset").disabled = !narrowed;
     document.querySelector(".nothing").hidden = shown > 0;
     table.hidden = shown === 0;
