@@ -36,7 +36,9 @@ let shared;
 await serve({
   async initialize({ mount: asked }) {
     mount = asked ?? Object.keys(MOUNTS)[0];
-    if (!Object.hasOwn(MOUNTS, mount)) throw new Error(`no mount ${JSON.stringify(mount)}; name one of ${Object.keys(MOUNTS).join(", ")}`);
+    if (!Object.hasOwn(MOUNTS, mount)) {
+      throw new Error(`no mount ${JSON.stringify(mount)}; name one of ${Object.keys(MOUNTS).join(", ")}`);
+    }
     const program = await loadPi2dsh(process.argv[at + 1]);
     shared = { ...program, scratch, children };
     return {

@@ -8,7 +8,7 @@ globalThis[REACH] = (key, pi) => factories.get(key)(pi);
 
 let written = 0;
 
-/** Write a package's folder; its extension's factory is `factory(pi)`. Returns the function that forgets the factory. */
+/** Write a package's folder whose extension's factory is `factory(pi)`. Returns the function that forgets it. */
 export function writePackage(folder, name, factory) {
   const key = `p${++written}`;
   factories.set(key, factory);

@@ -182,8 +182,8 @@ class RootHost extends BridgeHost {
     const rootUrl = pathToFileURL(`${folder}/`);
     const { runtime } = this;
     const owner = { role: "shared", agentOf: (ctx) => this.#agentOf(ctx) };
-    const plugin = { name: spec.name, inject: SERVICES, apply: (ctx) => runtime.applyPiPackage(ctx, { rootUrl, manifest, config: CONFIG }) };
-    const fiber = mounting.run(owner, () => this.ctx.plugin(plugin));
+    const apply = (ctx) => runtime.applyPiPackage(ctx, { rootUrl, manifest, config: CONFIG });
+    const fiber = mounting.run(owner, () => this.ctx.plugin({ name: spec.name, inject: SERVICES, apply }));
     this.#fibers.set(spec.name, fiber);
     await fiber;
     this.policies.last();

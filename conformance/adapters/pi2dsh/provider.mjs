@@ -42,9 +42,11 @@ export function scriptedProvider(host) {
       const collected = {};
       for (const stream of ["stdout", "stderr"]) {
         if (typeof stdio[stream] !== "object") continue;
-        collected[stream] = { readFrom: (at) => ({ text: texts[stream].slice(at), nextOffset: texts[stream].length, lossy: false }) };
+        const read = (at) => ({ text: texts[stream].slice(at), nextOffset: texts[stream].length, lossy: false });
+        collected[stream] = { readFrom: read };
       }
-      return { collected, done, terminate: end, waitForExit: () => done.then(() => {}, () => {}), terminateForHostExit: end };
+      const ended = () => done.then(() => {}, () => {});
+      return { collected, done, terminate: end, waitForExit: ended, terminateForHostExit: end };
     }
 
     spawnTerminal() {
@@ -56,6 +58,8 @@ export function scriptedProvider(host) {
 /** How many bytes of each collected stream a child was asked for. */
 export function boundsOf(stdio) {
   const bounds = {};
-  for (const stream of ["stdout", "stderr"]) if (typeof stdio[stream] === "object") bounds[stream] = stdio[stream].maxBytes;
+  for (const stream of ["stdout", "stderr"]) {
+    if (typeof stdio[stream] === "object") bounds[stream] = stdio[stream].maxBytes;
+  }
   return bounds;
 }
