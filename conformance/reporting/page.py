@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
 from msgspec import UNSET
 
 from conformance.catalogue.model import LEVELS
@@ -88,10 +87,10 @@ class _Page:
                 tally=list(self._tally()),
                 levels=LEVELS,
                 relations=RELATIONS,
-                style=Markup(style()),
-                script=Markup(script),
+                style=style(),
+                script=script,
                 script_hash=digest(script),
-                payload=Markup(as_json(self._payload())),
+                payload=as_json(self._payload()),
             )
         )
 
