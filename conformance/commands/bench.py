@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from conformance.commands._bench_programs import programs
+
 SCENARIO = """
   @rule:tool_call.a-block-keeps-the-tool-from-running @case:n{number}
   Scenario: A blocked tool does not run, number {number}
@@ -56,7 +58,7 @@ def main(argv: list[str]) -> int:
     """Measure and print; asserts nothing."""
     parser = argparse.ArgumentParser(
         prog="bridge-conformance bench",
-        description="Measure what a scenario, a callback over stdio and the plugin's entry point cost.",
+        description="Measure what a scenario, a callback over stdio, the entry point and a random program cost.",
     )
     parser.add_argument(
         "-n", type=int, default=200, metavar="N", help="scenarios, and round trips by the hundred (200)"
@@ -66,6 +68,7 @@ def main(argv: list[str]) -> int:
     _scenarios(given.n, given.rounds)
     _round_trips(given.n * 10, given.rounds)
     _entry_point(given.rounds)
+    programs(given.n, given.rounds)
     return 0
 
 

@@ -16,7 +16,6 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from conformance.catalogue import load_catalogue
-from conformance.deadlines import Deadlines
 from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.driver import HarnessError
 from conformance.invariants import judge
@@ -34,8 +33,6 @@ UNSPOKEN = frozenset({"exec", "user_bash"})
 """Surfaces that programs do not speak."""
 WANTED = 0.8
 """The share of mutants that programs alone must catch."""
-PATIENCE = Deadlines(20.0, 60.0)
-"""Seconds a program may be silent, and may take, on the clock of programs: a mutant that hangs is caught by that."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,7 @@ def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
 def _caught(at: Connection, program: Sequence[AnyOperation], ground: Ground, number: int) -> tuple[str, bool]:
     """Return by what a program catches a mutant ('' when it does not), and whether the trace is another one."""
     try:
-        ran = run_program(at, program, PATIENCE)
+        ran = run_program(at, program)
     except (HarnessError, Finding) as error:
         return f"it hangs or breaks ({type(error).__name__})", True
     if first_difference(ground.rows[number], normal(ran.trace)) is None:

@@ -57,6 +57,10 @@ from conformance.trace import Trace
 from conformance.verdicts import Inconclusive
 
 
+BUSY = Deadlines(60.0, 120.0)
+"""Deadlines on a clock that jumps. In real seconds the first is how long a program may keep the process busy."""
+
+
 @dataclass(frozen=True)
 class Connection:
     """A started driver, the loop it lives on, what it said of itself, and the mount."""
@@ -107,12 +111,14 @@ class ProgramStage(Stage):
         mount: str | None = None,
         deadlines: Deadlines | None = None,
     ) -> None:
-        super().__init__(runner, driver, hello, mount, deadlines)
-        self.skipped: list[str] = []
         loop = runner.get_loop()
         if isinstance(loop, PatientLoop):
-            # On a clock that jumps, who waits in vain is found out at once, and a slow machine blames nobody.
+            # On a clock that jumps, who waits in vain is found out at once: only who is busy takes time that is real.
+            super().__init__(runner, driver, hello, mount, BUSY)
             self.peer.watch = Watch(loop.time)
+        else:
+            super().__init__(runner, driver, hello, mount, deadlines)
+        self.skipped: list[str] = []
 
     def play(self, program: Program) -> None:
         """Carry out a program, settle every agent, and close."""
