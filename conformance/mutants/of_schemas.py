@@ -70,7 +70,9 @@ class OddRootSchemaBreaksTheCatalogue(Registrations):
         return definition.get("parameters")
 
 
-class _Degrades(Registrations):
+class Degrades(Registrations):
+    """Shows the model each schema with something lost, without a word."""
+
     def degrade(self, schema: dict[str, Any]) -> None:
         raise NotImplementedError
 
@@ -81,7 +83,7 @@ class _Degrades(Registrations):
 
 
 @mutant()
-class SchemaKeywordDroppedInSilence(_Degrades):
+class SchemaKeywordDroppedInSilence(Degrades):
     """Drops minLength and pattern without a word."""
 
     def degrade(self, schema: dict[str, Any]) -> None:
@@ -90,7 +92,7 @@ class SchemaKeywordDroppedInSilence(_Degrades):
 
 
 @mutant()
-class EnumMembersDroppedInSilence(_Degrades):
+class EnumMembersDroppedInSilence(Degrades):
     """Drops the objects and lists among the members of an enum without a word."""
 
     def degrade(self, schema: dict[str, Any]) -> None:
@@ -99,7 +101,7 @@ class EnumMembersDroppedInSilence(_Degrades):
 
 
 @mutant()
-class KeysBesideAUnionDroppedInSilence(_Degrades):
+class KeysBesideAUnionDroppedInSilence(Degrades):
     """Drops what stands beside an anyOf, but for the description, without a word."""
 
     def degrade(self, schema: dict[str, Any]) -> None:
@@ -109,7 +111,7 @@ class KeysBesideAUnionDroppedInSilence(_Degrades):
 
 
 @mutant()
-class TupleItemsDroppedInSilence(_Degrades):
+class TupleItemsDroppedInSilence(Degrades):
     """Drops items that are a list without a word."""
 
     def degrade(self, schema: dict[str, Any]) -> None:

@@ -157,6 +157,16 @@ Feature: registerTool
       Then the tool "print_label" does not run
       And call "1" fails
 
+    @rule:registerTool.a-question-of-the-host-is-asked @case:again
+    Scenario: What was allowed once is asked about again
+      Given the host's approval service is allowed-once
+      And a package "parcels" with the tool "print_label"
+      And the host, after the bridge, asks "print_label" with the reason "printing costs money"
+      And the model first calls "print_label"
+      When the model calls "print_label"
+      Then the tool "print_label" runs 2 times
+      And the host's policy sees {} for call "2"
+
     @rule:registerTool.a-question-of-the-host-is-asked @case:refused
     Scenario Outline: A package's tool that the user does not allow does not run
       Given the host's approval service is <answer>

@@ -12,6 +12,18 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" fails and says "notes are closed"
 
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:after-a-while
+  Scenario: A handler that takes its time is waited for
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: hold, kinds: [tool.enter]}]
+      returns: {block: true, reason: I have thought about it}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "I have thought about it"
+
   @rule:tool_call.a-block-without-a-reason-still-says-something
   Scenario Outline: A block without a usable reason
     Given a package "notes" with the tool "write_note"
@@ -242,6 +254,39 @@ Feature: tool_call
     Then package "guard" sees tool_call of call "1" with {"toolName": "disk_cleaner", "toolCallId": "1", "input": {"path": "/home"}}
     And the tool "disk_cleaner" does not run
     And call "1" fails and says "no cleaning today"
+
+  @rule:tool_call.every-call-is-judged @case:again
+  Scenario: The same call once more is judged once more
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 1}
+      returns: {block: true, reason: think again}
+      """
+    And the model first calls "write_note" with {"text": "draft"}
+    When the model calls "write_note" with {"text": "draft"}
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" runs 1 times
+    And call "2" succeeds
+
+  @rule:tool_call.a-handler-that-threw-is-asked-again
+  Scenario: A gate that failed once
+    Given a package "notes" with the tool "write_note"
+    And package "guard" throws "the guard stumbled" from tool_call
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" does not run
+
+  @rule:tool_call.a-block-holds-beside-a-question
+  Scenario: A package forbids what the user would allow
+    Given the host's approval service is allowed-once
+    And a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "notes are closed"
+    And the host, after the bridge, asks "write_note" with the reason "may it write?"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "notes are closed"
 
   # --- mutation ---
 

@@ -716,3 +716,10 @@ Feature: tool_execution_end
       """
     When the model calls "read_note"
     Then call "1" succeeds with "a forged result"
+
+  @rule:tool_execution_end.a-handler-that-threw-is-told-again
+  Scenario: A handler that failed once
+    Given package "critic" throws "the critic stumbled" from tool_execution_end
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then package "critic" sees tool_execution_end 2 times

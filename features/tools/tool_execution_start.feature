@@ -220,3 +220,11 @@ Feature: tool_execution_start
       """
     When the model calls "disk_cleaner" with {"path": "/home"}
     Then the tool "disk_cleaner" runs with {"path": "/tmp"}
+
+  @rule:tool_execution_start.a-handler-that-threw-is-told-again
+  Scenario: A handler that failed once
+    Given a package "notes" with the tool "read_note"
+    And package "critic" throws "the critic stumbled" from tool_execution_start
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then package "critic" sees tool_execution_start 2 times

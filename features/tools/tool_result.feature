@@ -517,3 +517,10 @@ Feature: tool_result
     Given package "redactor" replaces the text of results by "KEY=[R]"
     When the model calls "read_note"
     Then request 2 shows the result of call "1" as the log keeps it
+
+  @rule:tool_result.a-handler-that-threw-is-told-again
+  Scenario: A handler that failed once
+    Given package "critic" throws "the critic stumbled" from tool_result
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then package "critic" sees tool_result 2 times
