@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from conformance.mutants.of_execution_events import ThrowingUpdateHandlerFailsTheCall, _EndShows
+from conformance.mutants.of_end_events import EndShows
+from conformance.mutants.of_updates import ThrowingUpdateHandlerFailsTheCall
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
@@ -22,7 +23,7 @@ from reference_bridge.host.waterfall import Next
 
 
 @mutant()
-class EndWithoutDetails(_EndShows):
+class EndWithoutDetails(EndShows):
     """Leaves the details of a result out of its end."""
 
     def shown(self, call: Call, event: Event) -> dict[str, Any]:
@@ -30,7 +31,7 @@ class EndWithoutDetails(_EndShows):
 
 
 @mutant()
-class EndWithoutATextForErrors(_EndShows):
+class EndWithoutATextForErrors(EndShows):
     """Tells the end of a failure without its text."""
 
     def shown(self, call: Call, event: Event) -> dict[str, Any]:

@@ -9,18 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.mutants.registry import mutant
-from reference_bridge.bridge.bridge import Bridge, Installed
+from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Contents, Pictures
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import Outcome
-from reference_bridge.bridge.packages import Package
 from reference_bridge.bridge.patches import ResultPatches
 from reference_bridge.bridge.values import as_object
-from reference_bridge.host import Agent, Execution, Session, SessionEvent
+from reference_bridge.host import Agent, Execution
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.messages import text_block
-from reference_bridge.host.waterfall import Next, settle
+from reference_bridge.host.waterfall import Next
 
 
 @mutant()
@@ -376,79 +375,3 @@ class ModelReadsTheUnpatched(Bridge):
     async def after_body(self, execution: Execution, result: Any, following: Next) -> Decision:
         self._first[execution.call_id] = list(result.content)
         return await super().after_body(execution, result, following)
-
-
-class _RefusesSubscriptions(Bridge):
-    late = False
-
-    async def run_factory(self, installed: Installed, agent: Agent | None) -> None:
-        factory, late = installed.package.factory, self.late
-
-        async def refusing(pi: Any) -> None:
-            real, loading = pi.on, [True]
-
-            def on(event: str, handler: Any) -> None:
-                if event == "user_bash" and (late or loading[0]):
-                    raise ValueError("there is no event user_bash here")
-                real(event, handler)
-
-            pi.on = on
-            await settle(factory(pi))
-            loading[0] = False
-
-        await super().run_factory(Installed(Package(installed.package.name, refusing), installed.instances), agent)
-
-
-@mutant()
-class UserBashSubscriptionRefused(_RefusesSubscriptions):
-    """Throws at a package that subscribes to user_bash while it loads."""
-
-
-@mutant()
-class LateUserBashRefused(_RefusesSubscriptions):
-    """Throws at a package that subscribes to user_bash at any time."""
-
-    late = True
-
-
-class _Misfires(Bridge):
-    async def fire(self, agent: Agent | None, command: str) -> None:
-        event = {"type": "user_bash", "command": command, "excludeFromContext": False, "cwd": "/"}
-        await self.dispatch.tell(agent, event)
-
-
-@mutant()
-class UserBashFiredByPrompt(_Misfires):
-    """Fires user_bash for a prompt that begins with an exclamation mark."""
-
-    def logged(self, session: Session, event: SessionEvent) -> None:
-        super().logged(session, event)
-        if event.type == "user/message":
-            text = "".join(block.get("text", "") for block in event.data["content"])
-            if text.startswith("!"):
-                self.events._beside(self.host.agents.get(session.id), self.fire(None, text))
-
-
-@mutant()
-class UserBashFiredByBashTool(_Misfires):
-    """Fires user_bash for a model's call of a tool named bash."""
-
-    async def before_call(self, execution: Execution, following: Next) -> Decision:
-        if execution.name == "bash":
-            await self.fire(execution.agent, str(execution.arguments))
-        return await super().before_call(execution, following)
-
-
-@mutant()
-class UserBashFiredByExec(_Misfires):
-    """Fires user_bash for a program that a package runs."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        run = self.exec.run
-
-        async def fired(agent: Any, command: Any, args: Any = None, options: Any = None) -> Any:
-            await self.fire(agent, str(command))
-            return await run(agent, command, args, options)
-
-        self.exec.run = fired  # type: ignore[method-assign]
