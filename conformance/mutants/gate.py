@@ -110,9 +110,7 @@ def joins(mutants: Mapping[str, Mutant], catalogue: Catalogue) -> list[str]:
         f"{name}: no rule names it" for name, mutant in mutants.items() if name not in named and not mutant.blanket
     ]
     found += [
-        f"{rule.id}: a must that kills no mutant"
-        for rule in catalogue.rules
-        if rule.level == "must" and not rule.kills and rule.relation != "host"
+        f"{rule.id}: a must that kills no mutant" for rule in catalogue.rules if rule.level == "must" and not rule.kills
     ]
     return found
 

@@ -125,6 +125,11 @@ Feature: turns
     When the user says "go"
     Then request 2 carries the text "one more"
     And listener "stopping" is called 2 times
+    And this order holds
+      """
+      request 2
+      the end of the turn
+      """
     And turn 1 ends as completed
 
   @rule:turns.entering-messages-may-be-rewritten

@@ -18,8 +18,8 @@ DISPOSED = {"kind": "disposed"}
 class Agents:
     """Every living agent, by id."""
 
-    agent_type = Agent
-    session_type = Session
+    agent_type: type[Agent] = Agent
+    session_type: type[Session] = Session
 
     def __init__(self, services: Services, store: Callable[[str], Store]) -> None:
         self._services = services

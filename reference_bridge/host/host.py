@@ -63,10 +63,10 @@ class Host:
     Its parts are made by the classes that end in `_type`, here and in `Tools`, `Agents` and `Agent`.
     """
 
-    events_type = Events
-    asks_type = AskResolution
-    tools_type = Tools
-    agents_type = Agents
+    events_type: type[Events] = Events
+    asks_type: type[AskResolution] = AskResolution
+    tools_type: type[Tools] = Tools
+    agents_type: type[Agents] = Agents
 
     def __init__(self, options: HostOptions | None = None) -> None:
         """Raises `ValueError` for a pool without a place."""

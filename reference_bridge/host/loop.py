@@ -87,9 +87,9 @@ class _Activity:
 class Agent:
     """One conversation. Its `scope` is where its own tools, masks, guards and listeners live."""
 
-    inbox_type = Inbox
-    batch_type = Batch
-    log_type = BatchLog
+    inbox_type: type[Inbox] = Inbox
+    batch_type: type[Batch] = Batch
+    log_type: type[BatchLog] = BatchLog
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Tools(Registry):
     """The registry together with the pipeline that runs what is in it."""
 
-    pipeline_type = Pipeline
+    pipeline_type: type[Pipeline] = Pipeline
 
     def __init__(self, changed: Callable[[], None], mode: Mode, events: Events, resolve_ask: AskResolver) -> None:
         super().__init__(changed, mode)
