@@ -136,6 +136,7 @@ export class PiAgent {
   reload() {
     const run = async () => {
       await this.#session.reload();
+      this.#host.models.renew();
       this.#reportLoadErrors();
     };
     return outcomeOfPromise(run, this.#host.stage.signals);

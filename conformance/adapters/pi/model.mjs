@@ -29,6 +29,7 @@ const STOP_REASONS = { stop: "stop", calls: "toolUse", length: "length", error: 
 export class Models {
   #program;
   #agents = new Map();
+  #register = () => {};
 
   constructor(program) {
     this.#program = program;
@@ -47,7 +48,8 @@ export class Models {
     if (coding.ModelRuntime === undefined) {
       const authStorage = coding.AuthStorage.inMemory();
       const modelRegistry = coding.ModelRegistry.inMemory(authStorage);
-      modelRegistry.registerProvider(MODEL.provider, provider);
+      this.#register = () => modelRegistry.registerProvider(MODEL.provider, provider);
+      this.#register();
       return { authStorage, modelRegistry };
     }
     const modelRuntime = await coding.ModelRuntime.create({
@@ -58,6 +60,11 @@ export class Models {
     });
     modelRuntime.registerProvider(MODEL.provider, provider);
     return { modelRuntime };
+  }
+
+  /** Before 0.84 a session's reload forgets the providers of the whole process, those of the registry included. */
+  renew() {
+    this.#register();
   }
 
   /** The model a session is given. */
