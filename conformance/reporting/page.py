@@ -114,7 +114,8 @@ class _Page:
                 for part in (
                     who.version if who.name == column.bridge.label else f"{who.name} {who.version}",
                     column.bridge.mount,
-                    days[-1] if len(self.matrix.sources) > 1 else "",
+                    # A date is not torn apart at the end of a line.
+                    days[-1].replace("-", "\N{NON-BREAKING HYPHEN}") if len(self.matrix.sources) > 1 else "",
                 )
                 if part
             ),
