@@ -34,7 +34,7 @@ COMMANDS: dict[str, Command] = {
     "trace": Command("draw a trace that a run has kept as a sequence diagram", "conformance.commands.trace:main"),
     "ledger": Command("write the start of a ledger of known deviations", "conformance.commands.ledger:main"),
     "matrix": Command("put reports beside each other, as one page", "conformance.reporting.matrix:main"),
-    "compare": Command("say what became of verdicts from one report to the next", "conformance.reporting.compared:main"),
+    "compare": Command("say what became of verdicts between two reports", "conformance.reporting.compared:main"),
     "report": Command("make one HTML page of Allure results", "conformance.commands.report:main"),
     "spec": Command("check the rules, and write what is generated from them", "conformance.commands.spec:main"),
     "replay": Command("run kept programs on an implementation", "conformance.programs.replay:main"),
