@@ -31,7 +31,11 @@ def examples_of(catalogue: Catalogue, features: Features, items: Iterable[str]) 
 
 
 def _scenario(pickle: Pickle) -> ExampleReport:
-    return ExampleReport(title=pickle.name, lines=[line for step in pickle.steps for line in _step(step)])
+    title = pickle.name
+    if pickle.row is not None and pickle.name == pickle.scenario:
+        # A title without placeholders is that of every row; its cells tell them apart.
+        title = f"{title} ({', '.join(f'{heading} {cell}' for heading, cell in pickle.values.items())})"
+    return ExampleReport(title=title, lines=[line for step in pickle.steps for line in _step(step)])
 
 
 def _step(step: Step) -> Iterator[str]:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from conformance import cli
-from conformance.catalogue import Features, load_catalogue
+from conformance.catalogue import Features, compile_features, load_catalogue
 from conformance.reporting._html import FOLDER, GLYPHS
 from conformance.reporting.again import command
 from conformance.reporting.badge import badge
@@ -186,8 +186,8 @@ def test_a_reader_without_scripts_finds_what_was_expected_and_got() -> None:
     failing = proof("a.x", Verdict.FAIL, expected="the sun", got="rain", message="expected: the sun; got: rain")
     page = Page(matrix_page(merge([read(report(bridge("b", rule("a.x", Verdict.FAIL, proofs=[failing]))))])))
 
-    assert ("href", "#f0-0") in page.attributes
-    assert ("id", "f0-0") in page.attributes
+    assert ("href", "#f0-0-body") in page.attributes
+    assert ("id", "f0-0-body") in page.attributes
     assert "the sun" in page.text
     assert "rain" in page.text
     assert "bridge-conformance run --bridge=b --rule=a.x--1" in page.text
@@ -404,6 +404,16 @@ def test_markdown_can_be_printed(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
     assert cli.main(["matrix", str(tmp_path), "--markdown", "-"]) == 0
     assert capsys.readouterr().out.startswith("## Bridge conformance")
+
+
+def test_examples_of_one_scenario_are_told_apart() -> None:
+    features = compile_features()
+    found = examples_of(load_catalogue(), features, [pickle.item for pickle in features.pickles])
+    by_rule: dict[str, list[str]] = {}
+    for pickle in features.pickles:
+        by_rule.setdefault(f"{pickle.rule_id} {pickle.side}", []).append(found[pickle.item].title)
+
+    assert [rule for rule, titles in by_rule.items() if len(set(titles)) < len(titles)] == []
 
 
 def test_a_report_says_what_its_surfaces_and_tests_are() -> None:

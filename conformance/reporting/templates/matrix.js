@@ -42,13 +42,15 @@
   const words = (row) => {
     if (!text.has(row)) {
       const number = Number(row.dataset.r);
-      const findings = [...row.querySelectorAll("a[href]")].map((link) => plain(document.getElementById(link.hash.slice(1))));
+      const findings = [...row.querySelectorAll("a[href]")].map((link) => plain(findingOf(link)));
       const tests = data.cells[number].flat().map(([test]) => data.tests[test][1]);
       text.set(row, `${row.cells[0].textContent} ${data.rules[number].source} ${findings.join(" ")} ${tests.join(" ")}`.toLowerCase());
     }
     return text.get(row);
   };
 
+  // Without a script a link leads into the body, so that the browser opens what is around it.
+  const findingOf = (link) => document.getElementById(link.hash.slice(1).replace(/-body$/, ""));
   function plain(finding) {
     const written = finding.querySelector("noscript")?.textContent ?? finding.textContent;
     return written.replace(/<[^>]*>/g, " ").replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(code)).replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
@@ -231,9 +233,10 @@
     body.append(words);
     if (data.columns.length > 1) body.append(beside(row, cell));
     const link = cell.querySelector("a");
-    const finding = link && document.getElementById(link.hash.slice(1));
+    const finding = link && findingOf(link);
     if (finding) {
       const copy = unfold(finding).cloneNode(true);
+      copy.removeAttribute("id");
       copy.querySelector(".sentence").remove();
       body.append(copy);
       draw(copy);
@@ -288,7 +291,7 @@
 
   // A link to a rule that a filter hides shows it.
   function follow() {
-    const target = location.hash.length > 1 && !location.hash.startsWith("#?") ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+    const target = location.hash.length > 1 && !location.hash.startsWith("#?") ? document.getElementById(decodeURIComponent(location.hash.slice(1)).replace(/-body$/, "")) : null;
     if (!target) return;
     if (target.matches("tr") && target.hidden) { reset(); target.scrollIntoView(); }
     if (target.matches("details.finding")) { target.open = true; target.scrollIntoView(); }
