@@ -14,7 +14,7 @@ BRIDGE = "bridge"
 RULE = "rule"
 """The label and the link type of a rule's id; ``--allure-link-pattern=rule:https://…/{}`` says where it leads."""
 BESIDE = "matrix.html#r-{}"
-"""Where a rule's link leads without that option: to the matrix page, if it lies beside the report."""
+"""Where a rule's link leads without that option: to the matrix page beside the report. Allure 3 shows it as text."""
 SEVERITY: dict[Level, str] = {"must": "critical", "should": "normal", "may": "minor"}
 
 CATEGORIES_FILE = "categories.json"

@@ -33,6 +33,8 @@ TRACKER = re.compile(
     r'\s*<script async src="https://www\.googletagmanager\.com/[^"]*"></script>\s*<script>.*?</script>', re.DOTALL
 )
 """Allure's own page tells a foreign server that it was opened; no option takes that out."""
+PROGRAM = re.compile(r'<script\s+src="data:text/javascript;base64,')
+DATA = re.compile(r"<script async>\s*window\.allureReportDataReady = .*</script>(?=\s*</body>)", re.DOTALL)
 FOREIGN = re.compile(
     r"<(?:script|link|img|iframe|source|object|embed)\b[^>]*?(?:src|href|data)=[\"']?\s*(?:https?:)?//", re.I
 )
@@ -80,7 +82,7 @@ def make(folders: Sequence[Path], output: Path, say: Callable[[str], None] = lam
                 f"Allure {VERSION} wrote no page", "give fewer results at once, a folder for each bridge"
             )
         say("writing the page")
-        write_atomically(output, quiet(page.read_text(encoding="utf-8")).encode())
+        write_atomically(output, finished(page.read_text(encoding="utf-8")).encode())
     return Made(output, count, tuple(bridges))
 
 
@@ -142,17 +144,22 @@ def config(bridges: Iterable[str]) -> str:
     )
 
 
-def quiet(page: str) -> str:
-    """The page without the script that reports to a foreign server, and forbidden to load anything from anywhere."""
+def finished(page: str) -> str:
+    """The page without the script that reports to a foreign server, and forbidden to load anything from anywhere.
+
+    Its data stand before its program: the program asks once for what it shows, and would wait for ever where a slow
+    disk brings the data later.
+    """
     page, found = TRACKER.subn("", page, count=1)
-    head = re.search(r"<head[^>]*>", page)
-    if found != 1 or head is None or FOREIGN.search(page):
+    head, data, program = re.search(r"<head[^>]*>", page), DATA.search(page), PROGRAM.search(page)
+    if found != 1 or head is None or data is None or program is None or FOREIGN.search(page):
         raise HarnessError(
             f"the page of Allure is not the one of version {VERSION}: it may ask foreign servers for something",
             "install pi-bridge-conformance again; its pins say which Allure belongs to it",
         )
     policy = f'\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    return page[: head.end()] + policy + page[head.end() :]
+    before, between = page[head.end() : program.start()], page[program.start() : data.start()]
+    return "".join((page[: head.end()], policy, before, data[0], "\n    ", between, page[data.end() :]))
 
 
 def _run(command: list[str], cwd: Path) -> None:

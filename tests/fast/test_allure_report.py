@@ -11,35 +11,45 @@ import pytest
 from conformance.cli import main
 from conformance.drivers.driver import HarnessError
 from conformance.reporting import allure
-from conformance.reporting.allure_report import PINS, POLICY, VERSION, config, quiet
+from conformance.reporting.allure_report import PINS, POLICY, VERSION, config, finished
 from conformance.verdicts import TABLE, Verdict
 
 TRACKED = """<!doctype html>
 <html>
 <head><meta charset="utf-8"></head>
 <body>
-    <script src="data:text/javascript;base64,aGVsbG8="></script>
+    <script  src="data:text/javascript;base64,aGVsbG8="></script>
     <script async src="https://www.googletagmanager.com/gtag/js?id=G-1"></script>
     <script>
         window.dataLayer = [];
     </script>
-    <script>window.kept = "the results"</script>
+    <script async>
+        window.allureReportDataReady = false;
+    </script>
+    <script defer>d("widgets/tree.json", "aGVsbG8=")</script>
 </body>
 </html>
 """
 
 
 def test_the_script_that_reports_to_a_foreign_server_is_taken_out_and_no_other() -> None:
-    page = quiet(TRACKED)
+    page = finished(TRACKED)
 
     assert "googletagmanager" not in page
     assert "dataLayer" not in page
-    assert 'window.kept = "the results"' in page
-    assert page.count("<script") == 2
+    assert 'd("widgets/tree.json", "aGVsbG8=")' in page
+    assert page.count("<script") == 3
+
+
+def test_the_data_stand_before_the_program_that_asks_for_them_once() -> None:
+    page = finished(TRACKED)
+
+    assert page.index("allureReportDataReady") < page.index("tree.json") < page.index("data:text/javascript")
+    assert page.rstrip().endswith("</body>\n</html>")
 
 
 def test_the_page_is_forbidden_to_load_anything_from_anywhere() -> None:
-    assert f'<head>\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">' in quiet(TRACKED)
+    assert f'<head>\n    <meta http-equiv="Content-Security-Policy" content="{POLICY}">' in finished(TRACKED)
     assert not re.search(r"https?:|\*|'self'", POLICY)
 
 
@@ -50,12 +60,14 @@ def test_the_page_is_forbidden_to_load_anything_from_anywhere() -> None:
         TRACKED.replace("<head>", '<head><link rel="stylesheet" href="https://fonts.example/x.css">'),
         TRACKED.replace("<body>", "<body><img src=//pixel.example/x>"),
         TRACKED.replace("<head>", "").replace("</head>", ""),
+        TRACKED.replace("allureReportDataReady", "elsewhere"),
+        TRACKED.replace("data:text/javascript", "data:text/plain"),
     ],
-    ids=["another tracker", "a style sheet", "a picture", "no head"],
+    ids=["another tracker", "a style sheet", "a picture", "no head", "no data", "no program"],
 )
 def test_a_page_that_is_not_the_known_one_is_refused(page: str) -> None:
     with pytest.raises(HarnessError, match="is not the one of version"):
-        quiet(page)
+        finished(page)
 
 
 def test_each_bridge_is_an_environment_whatever_its_label() -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.slow import small_browser
 from tests.slow.small_browser import CHROMIUM, Browser, browser
 from tests.slow.small_checkout import DEAF, TESTS, TINY, SmallCheckout
 
-SECONDS = 60.0
+SECONDS = 240.0
+"""Allure's page is a program of three megabytes: a busy machine takes a while to begin it."""
+RULES = "--allure-link-pattern=rule:https://rules.example/{}"
 ODD = "<img src=x onerror='document.title = 1'>"
 
 
@@ -22,7 +25,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     checkout = SmallCheckout(folder / "checkout")
     checkout.replace("tests/fakes/tiny_bridge.py", 'name="tiny"', f"name={ODD!r}")
     for label, spec in {"tiny": TINY, "deaf": DEAF}.items():
-        checkout.run(f"--bridge={label}={spec}", f"--alluredir={folder / label}")
+        checkout.run(f"--bridge={label}={spec}", f"--alluredir={folder / label}", RULES)
     page = folder / "page" / "conformance.html"
     made = checkout.command("report", str(folder / "tiny"), str(folder / "deaf"), f"--output={page}")
     assert made.status == 0, made.out
@@ -40,7 +43,8 @@ def opened(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bro
     """The page in a browser, its tree of results shown."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
-    with browser(tmp_path_factory.mktemp("profile")) as found:
+    with pytest.MonkeyPatch.context() as patience, browser(tmp_path_factory.mktemp("profile")) as found:
+        patience.setattr(small_browser, "DEADLINE", SECONDS)
         found.screen(1280)
         found.open(page)
         wait(found, "document.body.innerText.includes('tool_call.a-block-holds')")
@@ -78,6 +82,9 @@ def test_a_failure_shows_steps_rule_and_picture(opened: Browser) -> None:
     assert "A blocked tool does not run." in text or "A blocked tool does not run." in str(
         opened.run("[...document.querySelectorAll('iframe')].map((each) => each.srcdoc).join()")
     )
+
+    links = opened.run("[...document.querySelectorAll('a')].map((each) => each.href)")
+    assert "https://rules.example/tool_call.a-block-holds" in links
 
     click(opened, "sequence diagram")
     wait(
