@@ -67,9 +67,12 @@ class Call:
 
     @property
     def record(self) -> Any:
-        """Return the arguments as the log keeps them; ``None`` for what is no JSON or loses numbers on the way."""
+        """Return the arguments as the log keeps them; ``None`` for what is no JSON or loses numbers on the way.
+
+        What the model wrote decides that: a log may keep something else than what could not be kept.
+        """
         logged = self.events.get("log.call")
-        return parsed(logged[0]["arguments"]) if logged else None
+        return parsed(logged[0]["arguments"]) if logged and parsed(self.text) is not None else None
 
 
 @dataclass(slots=True)
@@ -164,7 +167,8 @@ class Story:
         """Return the instances that listened to every one of ``events`` all the time between two places."""
         found: dict[str, set[str]] = defaultdict(set)
         for each in self.subscriptions:
-            if each.since < begin and self.gone.get(each.instance, end + 1) > end:
+            known = each.instance in self.instances and each.since < begin
+            if known and self.gone.get(each.instance, end + 1) > end:
                 found[each.instance].add(each.event)
         return [instance for instance, names in found.items() if names.issuperset(events)]
 
@@ -222,6 +226,8 @@ class Story:
             elif kind == "instance.created":
                 self.instances[event["instance"]] = event
                 self.changes.append(number)
+                if event["error"] is not None:  # Its factory threw: nothing of it is there.
+                    self.gone.setdefault(event["instance"], number)
             elif kind == "instance.disposed":
                 self.gone.setdefault(event["instance"], number)
                 self.changes.append(number)
@@ -307,12 +313,18 @@ class _Calls:
             call.handlers.setdefault(event["event"], []).append(event)
 
     def _over(self, call: Call) -> bool:
-        """Whether nothing of the call can still come: it has its result, and an end for every start."""
-        starts = {event["instance"] for event in call.handled("tool_execution_start")}
-        ends = {event["instance"] for event in call.handled("tool_execution_end")}
-        enters = [*call.of("handler.enter"), *call.bodies]
-        done = all(event["invocation"] in self._story.exits for event in enters)
-        return bool(call.of("log.result")) and starts == ends and done
+        """Whether nothing of the call can still come: it has its result, and whoever listens was told start and end."""
+        if not call.of("log.result"):
+            return False
+        for event in ("tool_execution_start", "tool_execution_end"):
+            told = {enter["instance"] for enter in call.handled(event)}
+            if any(
+                each.event == event and each.instance not in self._story.gone and each.instance not in told
+                for each in self._story.subscriptions
+                if self._story.serves(each.instance, call.agent)
+            ):
+                return False
+        return all(event["invocation"] in self._story.exits for event in [*call.of("handler.enter"), *call.bodies])
 
 
 _LOSSY = re.compile(r"-0(?:\.0*)?(?![.\d])|[eE][+-]?\d{3}")

@@ -85,8 +85,14 @@ def a_list_reaches_no_other_agent(story: Story, context: Context) -> Answers:
 
 
 def _is_foreign(story: Story, event: Event, agent: str) -> bool:
-    enter = story.enters.get(event["invocation"] or "")
+    enter = _made_in(story, event)
     return event.kind == "api.call" and event["call"] == "setActiveTools" and enter is not None and enter.agent != agent
+
+
+def _made_in(story: Story, event: Event) -> Event | None:
+    """Return the entry of the handler or tool an API call was made in; in a native's body no package is at work."""
+    enter = story.enters.get(event["invocation"] or "")
+    return None if enter is None or enter.kind == "native.enter" else enter
 
 
 @invariant("getActiveTools.equals-the-catalogue")
@@ -120,7 +126,7 @@ def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]
     outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
     asked = [event for event in story.kinds["api.call"] if event["call"] == call]
     for event in asked:
-        enter = story.enters.get(event["invocation"] or "")
+        enter = _made_in(story, event)
         outcome = outcomes.get(event["api"])
         if enter is None or not isinstance(outcome, dict) or "returned" not in outcome:
             continue

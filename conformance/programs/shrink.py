@@ -95,7 +95,7 @@ _KEPT = frozenset({"op", "do", "name", "label", "description", "id", "text", "pa
 
 def _places(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Yield each part within operations, outer before inner, later before earlier."""
-    if isinstance(value, dict):
+    if isinstance(value, dict) and "$" not in value:  # A tagged value is one thing.
         for key, item in value.items():
             yield (*path, key), item
             if key not in ("spec", "parameters", "arguments"):
