@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from allure_commons.utils import md5, now, uuid4
 from pluggy import HookimplMarker
 
 from conformance import __version__
+from conformance._pytest import allure_words as words
 from conformance._pytest import block
 from conformance._pytest.bridges import stderr_of
 from conformance._pytest.controller import key_of
@@ -29,7 +29,6 @@ from conformance._pytest.judge import Judged, NotRun
 from conformance._pytest.plan import Plan, Task
 from conformance._pytest.tally import CRASHED
 from conformance._pytest.worker import JUDGED, RUN
-from conformance.catalogue import Pickle, Rule
 from conformance.catalogue.fingerprint import spec_digest
 from conformance.reporting import allure
 from conformance.reporting.files import write_atomically
@@ -41,8 +40,6 @@ from conformance.verdicts import TABLE, Verdict, of_rule
 hookimpl = HookimplMarker("allure")
 MOST_ROWS = 150
 """Rows of a picture: the end of a trace is what explains a failure."""
-MANY = "several rules at once"
-"""Where a test of several rules stands."""
 MOST_EVENTS = 1500
 """Events of a trace that are attached as text."""
 
@@ -205,13 +202,13 @@ class AllureResults:
     def _complete(self, result: TestResult, told: Told, task: Task) -> None:
         pickle = self.pickles.get(task.item)
         outcome = of_rule(judged.outcome for judged in told.judged) if told.judged else Verdict.HARNESS_ERROR
-        result.name = _title(task, pickle)
+        result.name = words.title(task, pickle)
         # The same whatever folder pytest was started in: history hangs on it.
         result.fullName = f"{task.kind} {task.item.removeprefix('test_')}"
         result.testCaseId = md5(result.fullName)
         result.historyId = md5(result.fullName, task.bridge.label)
-        result.titlePath = [task.rule.surface, task.rule.id] if len(task.rules) == 1 else [MANY]
-        result.description = "\n\n".join(_description(task))
+        result.titlePath = [task.rule.surface, task.rule.id] if len(task.rules) == 1 else [words.MANY]
+        result.description = "\n\n".join(words.description(task))
         result.descriptionHtml = None
         result.parameters = [
             Parameter(name=allure.BRIDGE, value=task.bridge.label),
@@ -219,7 +216,7 @@ class AllureResults:
         ]
         result.labels = [
             *(label for label in result.labels if label.name in ("host", "thread", "framework", "language", "tag")),
-            *(Label(name=name, value=value) for name, value in _labels(task, outcome)),
+            *(Label(name=name, value=value) for name, value in words.labels(task, outcome)),
         ]
         result.links.extend(self._links(task))
         self._judge(result, told, task, outcome)
@@ -368,56 +365,3 @@ def _pictures(trace: Trace, task: Task) -> Iterator[tuple[Attachment, str]]:
     lines = "".join(f"{block.event_line(event)}\n" for event in shown)
     text = f"{sequence_text(trace, most=MOST_ROWS)}\n{head}{lines}"
     yield _attachment("trace", AttachmentType.TEXT), text.encode(errors="replace").decode()
-
-
-def _title(task: Task, pickle: Pickle | None) -> str:
-    if pickle is None:
-        return f"{task.kind}: {task.item.removeprefix('test_').removeprefix(f'{task.rule.id}--')}".replace("_", " ")
-    title = pickle.scenario
-    for name, value in pickle.values.items():
-        title = title.replace(f"<{name}>", value)
-    row = ", ".join(pickle.values.values()) if title == pickle.scenario and pickle.row is not None else ""
-    return f"{title} ({row})" if row else title
-
-
-def _labels(task: Task, outcome: Verdict) -> Iterator[tuple[str, str]]:
-    rule = task.rule
-    yield allure.BRIDGE, task.bridge.label
-    yield "epic", rule.source.document
-    # A test of several rules stands once, beside the surfaces: below each rule it would count as several.
-    one = len(task.rules) == 1
-    yield "feature", rule.surface if one else MANY
-    yield allure.RULE, rule.id if one else MANY
-    yield "parentSuite", task.bridge.label
-    yield "suite", rule.surface if one else MANY
-    yield "subSuite", rule.id if one else task.item
-    for each in task.rules:
-        yield "story", each.id
-    yield "severity", allure.SEVERITY[rule.level]
-    yield "level", rule.level
-    yield "relation", rule.relation
-    yield "proof", task.kind
-    yield "verdict", str(outcome)
-    if outcome is not Verdict.PASS:
-        yield "tag", str(outcome)
-    if outcome is Verdict.DEVIATION:
-        yield "deviation", task.deviation.where if task.deviation is not None else ""
-
-
-def _description(task: Task) -> Iterator[str]:
-    """Markdown, in which a sharp bracket would begin a tag."""
-    for rule in task.rules:
-        yield from (escape(line, quote=False) for line in _rule(rule))
-    yield f"Proof: {task.kind}, {task.where}"
-    if task.deviation is not None:
-        yield escape(f"Deviation: {task.deviation.reason} ({task.deviation.where})", quote=False)
-    yield f"Again:\n\n```sh\nbridge-conformance run --bridge={task.bridge.given} --rule={task.selector}\n```"
-
-
-def _rule(rule: Rule) -> Iterator[str]:
-    yield f"**{rule.level}** ({rule.relation}): {rule.text}"
-    if rule.on_pi:
-        yield f"On Pi: {rule.on_pi}"
-    if rule.because:
-        yield f"Because: {rule.because}"
-    yield f"Source: {rule.source}, {rule.where}"
