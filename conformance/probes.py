@@ -255,6 +255,7 @@ def _restrictable(new: NewStage) -> Found:
     _tool(stage, CallPi(call="setActiveTools", args=[[TOOL]]))
     _tool(stage, name=OTHER)
     _say(stage, [TOOL])
+    stage.prompt()  # When a list is in force is for the rules to say.
     return _there(OTHER in _names(stage, 0) and OTHER not in _names(stage))
 
 
@@ -318,8 +319,10 @@ def _added(new: NewStage, how: str) -> Found:
 def _cancel(new: NewStage) -> Found:
     stage = new()
     _tool(stage, Cancel())
-    _say(stage, [TOOL])
-    return _there(bool(stage.trace.of("tool.enter", "native.enter", tool=TOOL)) and len(stage.requests()) == 1)
+    _tool(stage, name=OTHER)
+    _say(stage, [TOOL], [OTHER])
+    ran = {event["tool"] for event in stage.trace.of("tool.enter", "native.enter")}
+    return _there(ran == {TOOL})
 
 
 # --- the operator -----------------------------------------------------------------------------------------------------
