@@ -25,6 +25,11 @@ def registered() -> Registered:
     return Registered(properties=PROPERTIES, invariants={name: known.rules for name, known in INVARIANTS.items()})
 
 
+def sources() -> dict[str, str]:
+    """The program text of what proves rules and is neither a scenario nor a vector, as far as it is one function."""
+    return {name: inspect.getsource(known.judge) for name, known in INVARIANTS.items()}
+
+
 def refuse_async_steps() -> None:
     """Raise a usage error for an async step of a loaded plugin: pytest-bdd never awaits it and calls it passed."""
     for function in list(step_function_context_registry):
