@@ -306,6 +306,9 @@ class Stage:
         finally:
             if self._alarm is not None:
                 self._alarm.rest()
+            rested = getattr(self.driver, "rested", None)
+            if rested is not None:
+                rested()  # A recording keeps how far things had come when the next step went on.
 
     def wait_for(self, satisfied: Callable[[Trace], bool], window: float = 2.0) -> bool:
         """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""

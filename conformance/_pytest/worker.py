@@ -259,7 +259,8 @@ class Worker:
             duration=call.duration,
             witnessed=run.witnessed,
         )
-        if self.keeper is not None and call.when == "call" and not isinstance(run.driver, ReplayDriver):
+        kept = run.task.kind != "property" and not isinstance(run.driver, ReplayDriver)
+        if self.keeper is not None and call.when == "call" and kept:
             self.keeper.keep(run.task, run.recording, run.trace, judged)
         self._write(report, run, judged, error)
         return report

@@ -246,8 +246,6 @@ class _Pair:
     def _request(self, batch: Batch, other: Batch) -> Iterator[tuple[_Statement, _Statement]]:
         number, agent = batch.request["request"], batch.agent
         right, found = (self._names(each) for each in (batch, other))
-        of_others = {name for name, owners in self.free.owners.items() if self._registered_elsewhere(name, agent)}
-        right, found = right - of_others, found - of_others
         for name in sorted(right ^ found):
             there = name in right
             whose = f' of agent "{agent}"' if agent != MAIN else ""
@@ -260,15 +258,6 @@ class _Pair:
         story = self._story(batch)
         names = {str(row["name"]) for row in batch.request["tools"]} - self.free.names
         return names - self.free.switched if self._listed(story, story.number(batch.request)) else names
-
-    def _registered_elsewhere(self, name: str, agent: str) -> bool:
-        """Whether an instance that may serve another agent registered the name, or took it away, later on."""
-        for event in (*self.right.kinds["api.call"], *self.found.kinds["api.call"]):
-            if event["call"] in ("registerTool", "unregisterTool") and event.agent not in (None, agent):
-                spec = (event["args"] or [None])[0]
-                if name in (spec, spec.get("name") if isinstance(spec, dict) else None):
-                    return True
-        return False
 
     def _listing_rule(self, batch: Batch, name: str) -> str:
         before = self.right.events[: self.right.number(batch.request)]

@@ -79,6 +79,9 @@ def freedom(program: Program) -> Freedom:
         if len(owners) > 1 or name in natives | late or NOBODY in owners:
             found.names.add(name)
     found.names |= late
+    if any(isinstance(operation, AddAgent) for operation in program):
+        # Whether a package's later registration reaches other agents depends on how the bridge is mounted.
+        found.names |= {name for call, name in _later(program) if call in ("registerTool", "unregisterTool")}
     _leave_out_switched(found, program)
     return found
 
@@ -117,6 +120,17 @@ def _api_calls(program: Program) -> Iterator[tuple[str, str, list[Any]]]:
         for part in _walk(row):
             if part.get("do") == "pi":
                 yield part.get("package") or owner, part["call"], part.get("args", [])
+
+
+def _later(program: Program) -> Iterator[tuple[str, str]]:
+    """Method and tool of every call of the Pi API that is made after loading and names a tool."""
+    for operation, row in zip(program, to_json(program), strict=True):
+        made = [(operation.call, operation.args)] if isinstance(operation, CallApi) else []
+        made += [(part["call"], part.get("args", [])) for part in _walk(row) if part.get("do") == "pi"]
+        for call, args in made:
+            named = args[0].get("name") if args and isinstance(args[0], dict) else args[0] if args else None
+            if isinstance(named, str):
+                yield call, named
 
 
 def _opens(operation: AnyOperation) -> bool:

@@ -50,7 +50,7 @@ class Path:
                 "gate threw": "tool_call.a-gate-that-throws-blocks",
             }.get(self.way, "tool_call.every-call-is-judged")
         if event == "tool_result":
-            if self.way in ("unknown", "denied", "refused", "gate threw"):
+            if self.way in ("unknown", "denied", "refused", "gate threw", "odd"):
                 return None
             if self.way in ("blocked", "invalid", "no object"):
                 return "tool_result.not-for-calls-that-never-ran"
@@ -60,7 +60,7 @@ class Path:
                 else _native_or(self.own, "tool_result.native-results-are-patched-too", "tool_result.payload")
             )
         if event == "tool_execution_update":
-            if self.way not in ("ran", "threw"):
+            if self.way not in ("ran", "odd", "threw"):
                 return "tool_execution_update.none-for-calls-that-do-not-run"
             return _native_or(self.own, "tool_execution_update.none-for-native-tools", _TOLD[event])
         return _TOLD[event]
@@ -129,7 +129,8 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     odd = any(not _is_plain_patch(patch) for _, patch in patches)
     patched = any("content" in _returned(patch) for _, patch in patches)
     failing = "throws" in reply
-    odd = odd or (own and not failing and not _is_plain_result(reply.get("returns")))
+    loose = own and not failing and not _is_plain_result(reply.get("returns"))
+    odd = odd or loose
     odd = odd or any(story.reply(event).get("ops") for event in call.handled("tool_execution_end"))
     turned = any(_returned(patch).get("isError") is True for _, patch in patches)
     recovers = any(_returned(patch).get("isError") is False for _, patch in patches)
@@ -160,7 +161,7 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
         else _native_or(own, "tool_result.answers-that-are-no-patch", "registerTool.text-results-reach-log-and-model")
     )
     return Path(
-        "ran",
+        "odd" if loose else "ran",
         rule,
         own,
         result=not odd,

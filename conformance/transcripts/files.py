@@ -58,7 +58,15 @@ class Failure(Line, frozen=True):
 
 
 Wire = Literal[
-    "suite asks", "suite answers", "suite gives up", "adapter asks", "adapter answers", "adapter notes", "lost", "seen"
+    "suite asks",
+    "suite answers",
+    "suite gives up",
+    "adapter asks",
+    "adapter answers",
+    "adapter notes",
+    "lost",
+    "seen",
+    "rest",
 ]
 
 

@@ -71,6 +71,10 @@ class RecordingDriver:
         self.keep(Entry(wire="seen", method=what, result=found))
         return found
 
+    def rested(self) -> None:
+        """Keep that the loop stands still now: what is kept before has been taken, what comes after has not."""
+        self.keep(Entry(wire="rest"))
+
     def keep(self, entry: Entry) -> None:
         """Keep one entry."""
         self.lines.append(msgspec.json.encode(entry))

@@ -268,7 +268,7 @@ class _Play:
         if entry.wire == "suite asks":
             await self._match(entry)
         elif entry.wire == "adapter answers":
-            await self._answer(entry)
+            await self._answer(entry, peer)
         elif entry.wire == "adapter asks":
             message = msgspec.convert(entry.params, ADAPTER_ASKS[entry.method or ""])
             self._answering[entry.id or 0] = asyncio.get_running_loop().create_task(self._tell(peer, message, entry))
@@ -279,6 +279,8 @@ class _Play:
             await self._compare(entry)
         elif entry.wire == "suite gives up":
             self._answering[entry.id or 0].cancel()
+        elif entry.wire == "rest":
+            await _turns()
         elif entry.wire == "lost" and entry.error is not None:
             if self._lost is None:
                 self._lost = asyncio.get_running_loop().create_future()
@@ -300,16 +302,32 @@ class _Play:
                     return
             await self._more(f"then it asked {_named(entry)}")
 
-    async def _answer(self, entry: Entry) -> None:
-        asked = next((asked for asked in self._asked if asked.number == entry.id), None)
+    async def _answer(self, entry: Entry, peer: Peer) -> None:
+        """Answer the suite; what it had taken then before its loop stood still, it is given first."""
+        number, until = entry.id, self._rest_after(self.at)
+        while self.at < until - 1:
+            self.at += 1
+            await self._step(self.transcript.entries[self.at], peer)
+        asked = next((asked for asked in self._asked if asked.number == number), None)
         if asked is None or asked.future.done():
             return  # the suite has stopped waiting, at a deadline
         if entry.error is not None:
             asked.future.set_exception(_error_of(entry.error))
         else:
             asked.future.set_result(msgspec.convert(entry.result, codec.result_type(asked.message)))
-        for _ in range(8):  # who waits for this answer goes on before anything later arrives, as it did then
-            await asyncio.sleep(0)
+        await _turns()
+
+    def _rest_after(self, at: int) -> int:
+        """Where the loop stood still after an answer, if all that came between did not wait for this answer."""
+        asked: set[int | None] = set()
+        for number, entry in enumerate(self.transcript.entries[at + 1 :], at + 1):
+            if entry.wire == "adapter asks":
+                asked.add(entry.id)
+            elif entry.wire == "rest":
+                return number
+            elif not entry.wire.startswith("adapter") and not (entry.wire == "suite answers" and entry.id in asked):
+                break
+        return at
 
     async def _compare(self, entry: Entry) -> None:
         """Wait until the suite has answered, and see that it answers what it answered then."""
@@ -344,8 +362,7 @@ class _Play:
         try:
             await asyncio.wait_for(self._news.wait(), limit)
         except TimeoutError:
-            for _ in range(8):
-                await asyncio.sleep(0)
+            await _turns()
             if not self._news.is_set():
                 raise StimulusChanged(f"{then}, and now it does not") from None
 
@@ -359,6 +376,12 @@ class _Play:
             for entry in self.transcript.entries[self.at :]
             if entry.wire == wire and not (wire == "suite asks" and entry.id in self._pings)
         ]
+
+
+async def _turns() -> None:
+    """Let whoever waited for what has just come go on, and the loop stop, before anything later comes."""
+    for _ in range(8):
+        await asyncio.sleep(0)
 
 
 def _plain(record: Record) -> Any:
