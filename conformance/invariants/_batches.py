@@ -115,7 +115,7 @@ def texts_of_results_reach_the_log(story: Story, context: Context) -> Answers:
         returned = story.reply(bodies[0]).get("returns")
         if not isinstance(returned, dict) or "isError" in returned or not returned.get("content"):
             continue
-        if not _texts(returned.get("content")) or _patched(call) or story.threw(bodies[0]):
+        if not _texts(returned.get("content")) or _patched(call, context.role) or story.threw(bodies[0]):
             continue
         kept, wanted = result["content"], returned["content"]
         told = f"{call.label}: the tool returned {show(wanted)}, the log keeps"
@@ -130,15 +130,19 @@ def thrown_errors_reach_the_log(story: Story, context: Context) -> Answers:
             continue
         thrown = story.reply(bodies[0]).get("throws")
         message = thrown.get("message") if isinstance(thrown, dict) and thrown.get("$") == "error" else None
-        if not message or _patched(call):
+        if not message or _patched(call, context.role):
             continue
         lost = not result["isError"] or message not in text_of(result["content"])
         yield f"{call.label}: threw {message!r}, the log keeps {show(result['content'])}" if lost else None
 
 
-def _patched(call: Call) -> bool:
-    """Whether a handler may have made another result of it: any that is synchronous, or that replied."""
-    return any(event["reply"] != {} for event in call.handled("tool_result"))
+def _patched(call: Call, role: str = "bridge") -> bool:
+    """Whether a handler may have made another result of it: any that is synchronous, or that replied.
+
+    On Pi that is also true of end handlers: what they write into the result reaches the log.
+    """
+    events = ("tool_result", "tool_execution_end") if role == "pi" else ("tool_result",)
+    return any(event["reply"] != {} for name in events for event in call.handled(name))
 
 
 def _texts(content: Any) -> bool:
