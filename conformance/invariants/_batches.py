@@ -156,7 +156,8 @@ def _plain_block(story: Story, call: Call, wishes: list[Any]) -> bool:
     """Whether the one that blocks asks to stop with true, nobody else disturbs it, and the name is a tool's."""
     listed = {row["name"] for row in call.batch.request["tools"]}
     return (
-        wishes[-1].get("block") is True
+        isinstance(wishes[-1], dict)
+        and wishes[-1].get("block") is True
         and wishes[-1].get("terminate") is True
         and not any(story.threw(gate) or story.reply(gate).get("ops") for gate in call.handled("tool_call"))
         and not call.of("policy")

@@ -172,7 +172,10 @@ def the_end_tells_the_durable_result(story: Story, context: Context) -> Answers:
         if any(story.reply(event).get("ops") for event in [*ends, *call.handled("tool_result")]):
             continue  # Who writes into what is told may be seen or not: no rule.
         payload = ends[0]["payload"] or {}
-        told = text_of((payload.get("result") or {}).get("content"))
+        shown = payload.get("result")
+        if not isinstance(shown, dict):
+            continue  # An odd result of the tool's, shown as it is.
+        told = text_of(shown.get("content"))
         kept = text_of(result["content"])
         equal = plain(told) == plain(kept) and bool(payload.get("isError")) is bool(result["isError"])
         yield (

@@ -21,8 +21,8 @@ def only_visible_tools_run(story: Story, context: Context) -> Answers:
         return  # A listener of the host's own may make it another tool's call.
     for call in story.calls:
         listed = _names(call.batch.request)
-        for body in call.bodies:
-            if call.clear and body["tool"] != call.name:
+        for body in call.bodies if call.clear else ():
+            if body["tool"] != call.name:
                 yield f"{call.label}: the body of {body['tool']} ran (event {body.seq})"
             # The host resolves at dispatch, Pi at the request: what changed in between may be seen or not.
             elif call.name in listed:

@@ -225,6 +225,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the programs (1)")
     parser.add_argument("-n", type=int, default=2, metavar="N", help="processes (2)")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write what was found there, as JSON")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say of each mutant at once what became of it")
     given = parser.parse_args(argv)
     started = time.monotonic()
     chosen = [
@@ -237,7 +238,11 @@ def main(argv: list[str]) -> int:
         _grounds[mount] = Ground(drawn, mount).walk()
     # A fork has programs and reference already; nothing of the loop they were made on is used again.
     with multiprocessing.get_context("fork").Pool(max(1, given.n)) as pool:
-        kills = pool.map(_sweep_named, [mutant.name for mutant in chosen], chunksize=4)
+        kills = []
+        for kill in pool.imap_unordered(_sweep_named, [mutant.name for mutant in chosen]):
+            kills.append(kill)
+            if given.verbose:
+                print(f"{len(kills)}/{len(chosen)} {kill.mutant}: {kill.by or 'not caught'}", flush=True)
     return _tell(kills, drawn, time.monotonic() - started, given.report)
 
 
