@@ -117,6 +117,8 @@ def texts_of_results_reach_the_log(story: Story, context: Context) -> Answers:
             continue
         if not _texts(returned.get("content")) or _patched(call, context.role) or story.threw(bodies[0]):
             continue
+        if not _json(returned):
+            continue  # Details that JSON cannot carry may cost the result: registerTool.details-that-json-cannot-carry.
         kept, wanted = result["content"], returned["content"]
         told = f"{call.label}: the tool returned {show(wanted)}, the log keeps"
         yield None if same(kept, wanted) and not result["isError"] else f"{told} {show([kept, result['isError']])}"
@@ -143,6 +145,13 @@ def _patched(call: Call, role: str = "bridge") -> bool:
     """
     events = ("tool_result", "tool_execution_end") if role == "pi" else ("tool_result",)
     return any(event["reply"] != {} for name in events for event in call.handled(name))
+
+
+def _json(value: Any) -> bool:
+    """Whether a value is one that JSON can carry: others travel as tags."""
+    if isinstance(value, dict):
+        return "$" not in value and all(map(_json, value.values()))
+    return not isinstance(value, list) or all(map(_json, value))
 
 
 def _texts(content: Any) -> bool:
