@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance import __version__
+from conformance.catalogue import load_catalogue
 from conformance.cli import COMMANDS
+from conformance.drivers.capabilities import CAPABILITIES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "reports/README.md")
@@ -48,6 +51,18 @@ def test_every_path_a_page_names_is_there(page: str) -> None:
 
 def test_the_readme_fits_one_screen_of_a_browser() -> None:
     assert len(text("README.md").splitlines()) <= 80
+
+
+def test_the_output_in_the_readme_is_what_a_run_prints_today() -> None:
+    [shown] = re.findall(r"```text\n(.*?)```", text("README.md"), re.DOTALL)
+    every = frozenset(CAPABILITIES)
+    rules = [rule for rule in load_catalogue().rules if rule.applies_to("bridge", "root", every)]
+    counts = Counter(rule.surface for rule in rules) + Counter(f"every {rule.level}" for rule in rules)
+
+    told = dict(re.findall(r"^(\w+|every \w+) +(\d+)/\2$", shown, re.MULTILINE))
+    assert {name: int(count) for name, count in told.items()} == {name: counts[name] for name in told}
+    assert {f"every {level}" for level in ("must", "should", "may")} < set(told)
+    assert f"conformant ({len(rules)} pass)" in shown
 
 
 def test_each_command_of_the_readme_sets_up_what_it_needs() -> None:
