@@ -80,6 +80,8 @@ def freedom(program: Program) -> Freedom:
             found.names.add(name)
     found.names |= late
     if any(isinstance(operation, AddAgent) for operation in program):
+        if any(_outside(program)):
+            found.nothing = found.nothing or "a list is set outside any handler, and there are several agents"
         # Whether a package's later registration reaches other agents depends on how the bridge is mounted.
         found.names |= {name for call, name in _later(program) if call in ("registerTool", "unregisterTool")}
     _leave_out_switched(found, program)
@@ -131,6 +133,16 @@ def _later(program: Program) -> Iterator[tuple[str, str]]:
             named = args[0].get("name") if args and isinstance(args[0], dict) else args[0] if args else None
             if isinstance(named, str):
                 yield call, named
+
+
+def _outside(program: Program) -> Iterator[bool]:
+    """For every list that is set: whether an instance sets it whose agent nobody told, for it may serve several."""
+    for operation, row in zip(program, to_json(program), strict=True):
+        if isinstance(operation, CallApi):
+            yield operation.call == "setActiveTools"
+        for part in _walk(row):
+            if part.get("do") == "pi":
+                yield part["call"] == "setActiveTools" and bool(part.get("package") or part.get("outside"))
 
 
 def _opens(operation: AnyOperation) -> bool:

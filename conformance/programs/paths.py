@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.invariants import Story
@@ -75,6 +75,13 @@ FREE = Path("free", "", free=True)
 
 def path_of(story: Story, call: Call) -> Path:
     """Return which way a call went, by what its handlers and body were told to do and what the host's policy said."""
+    path = _path_of(story, call)
+    # What an end handler writes into the result takes effect on Pi.
+    written = any(story.reply(event).get("ops") for event in call.handled("tool_execution_end"))
+    return replace(path, result=False) if written else path
+
+
+def _path_of(story: Story, call: Call) -> Path:
     if any(event["decision"] not in (None, _ALLOW) and _is_free(event["decision"]) for event in call.of("policy")):
         return FREE
     gates = [(event, story.reply(event)) for event in call.handled("tool_call")]
@@ -131,7 +138,6 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     failing = "throws" in reply
     loose = own and not failing and not _is_plain_result(reply.get("returns"))
     odd = odd or loose
-    odd = odd or any(story.reply(event).get("ops") for event in call.handled("tool_execution_end"))
     turned = any(_returned(patch).get("isError") is True for _, patch in patches)
     recovers = any(_returned(patch).get("isError") is False for _, patch in patches)
     odd_body = not own and ("content" in reply or reply.get("defer"))

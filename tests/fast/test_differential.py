@@ -292,6 +292,32 @@ FREE: dict[str, tuple[str, list[AnyOperation]]] = {
         "text-trimmed",
         [package(body=BODY), ReloadPackage(package="alpha"), asks(("stow", '{"s":"x"}'))],
     ),
+    "a list of nobody's among several agents": (
+        "restriction-never-applied",
+        [
+            package(),
+            LOOK,
+            AddAgent(agent="other"),
+            CallApi(package="alpha", call="setActiveTools", args=[["stow"]]),
+            asks(("ghost", "{}"), agent="other"),
+        ],
+    ),
+    "what an end handler writes": (
+        "end-writes-reach-the-log",
+        [
+            package(
+                Handler(
+                    event="tool_execution_end",
+                    does=[Behaviour(reply=Reply(ops=[Op(op="set", path=["result", "content", 0, "text"], value="x")]))],
+                )
+            ),
+            asks(("stow", '{"s":"x"}')),
+        ],
+    ),
+    "a tool that returns nothing": (
+        "odd-result-ends-the-turn",
+        [package(body=Behaviour(reply=Reply())), asks(("stow", '{"s":"x"}'))],
+    ),
     "an agent made by one mount only": (
         "text-trimmed",
         [package(body=BODY), asks(("ghost", "{}")), AddAgent(agent="other"), Prompt(turns=[Turn(agent="nobody")])],
