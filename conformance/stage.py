@@ -92,6 +92,8 @@ class Stage:
         self.plan = Plan(mount=mount)
         self.peer = StagePeer(self.plan, self._perform, HOLD_WINDOW)
         self.outcomes: list[tuple[str, Outcome]] = []
+        self.child_agents: list[str] = []
+        """Agents that were created to work for another."""
         self._runner = runner
         self._open = False
         self._agents: list[str] = []

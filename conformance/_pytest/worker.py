@@ -215,7 +215,8 @@ class Worker:
         if isinstance(error, StimulusChanged):
             return  # a trace of which the second half is of another scenario breaks invariants that nobody broke
         capabilities = frozenset(run.bridge.hello.capabilities)
-        context = invariants.Context(run.bridge.hello.role, run.bridge.mount, capabilities)
+        children = frozenset(stage.child_agents)
+        context = invariants.Context(run.bridge.hello.role, run.bridge.mount, capabilities, child_agents=children)
         found = invariants.judge(stage.trace, context)
         run.broken = [
             Broken(invariant=each.invariant, rules=list(each.rules), sentence=each.sentence) for each in found

@@ -48,6 +48,8 @@ def every_call_starts(story: Story, context: Context) -> Answers:
     for call in story.calls:
         if not call.clear or call.result is None or _disturbed(story, call) or not isinstance(call.record, dict):
             continue
+        if call.agent in context.child_agents:
+            continue
         last = story.number(call.result)
         started = {event["instance"] for event in call.handled(START)}
         for instance in story.listening(call.batch.begin, last, START):

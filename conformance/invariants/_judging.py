@@ -14,12 +14,14 @@ class Context:
     """What an invariant may know besides the trace: who was run, and on which mount.
 
     ``settled`` says that every agent had come to rest before the trace ended, so that what is not there is missing.
+    ``child_agents`` work for other agents; whether packages are told of their calls has no rule.
     """
 
     role: str
     mount: str | None = None
     capabilities: frozenset[str] = frozenset()
     settled: bool = False
+    child_agents: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ def host_answers(stage: Stage, datatable: list[list[str]]) -> None:
 @when(phrase('an agent "{agent}" is created as a child of "{parent}"'))
 def child_is_created(stage: Stage, agent: str, parent: str) -> None:
     stage.open()
+    stage.child_agents.append(agent)
     stage.ask(AgentCreate(agent=agent, parent=parent))
 
 

@@ -111,6 +111,19 @@ Feature: setActiveTools
     And the model of agent "latecomer" calls "global_reader_tool"
     Then request 1 of agent "latecomer" lists "global_writer_tool"
 
+  @rule:setActiveTools.child-agents-are-untouched
+  Scenario: An agent created to work for the one that was narrowed
+    Given package "modes" answers tool_call with
+      """
+      when: {agent: main}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And an agent "helper" is created as a child of "main"
+    And the model of agent "helper" calls "global_writer_tool"
+    Then request 1 of agent "helper" lists "global_writer_tool"
+    And the tool "global_writer_tool" runs 1 times
+
   @rule:setActiveTools.a-tool-registered-later-joins
   Scenario: A tool registered after the list
     Given package "modes" answers tool_call with

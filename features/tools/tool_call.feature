@@ -288,6 +288,42 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" fails and says "notes are closed"
 
+  @rule:tool_call.an-id-seen-before-is-judged-again @case:turn
+  Scenario: A call with the id of a call of an earlier turn
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 2}
+      returns: {block: true, reason: one note is enough}
+      """
+    When the model calls in one message
+      | id   | tool       |
+      | same | write_note |
+    And the model calls in one message
+      | id   | tool       |
+      | same | write_note |
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" runs 1 times
+    And request 4 carries the text "one note is enough"
+
+  @rule:tool_call.an-id-seen-before-is-judged-again @case:step
+  Scenario: A call with the id of a call of the same turn
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 2}
+      returns: {block: true, reason: one note is enough}
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool       |
+      | same | write_note |
+    When the model calls in one message
+      | id   | tool       |
+      | same | write_note |
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" runs 1 times
+    And request 3 carries the text "one note is enough"
+
   # --- mutation ---
 
   @rule:tool_call.mutation-reaches-the-tool

@@ -607,6 +607,47 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 2 times
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.an-id-seen-before-starts-and-ends-again @case:turn
+  Scenario: Calls of two turns with the same id
+    When the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    And the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    Then the tool "read_note" runs 2 times
+    And package "recorder" sees, in this order
+      | event                | call |
+      | tool_execution_start | same |
+      | tool_call            | same |
+      | tool_result          | same |
+      | tool_execution_end   | same |
+      | tool_execution_start | same |
+      | tool_call            | same |
+      | tool_result          | same |
+      | tool_execution_end   | same |
+
+  @rule:tool_execution_end.an-id-seen-before-starts-and-ends-again @case:step
+  Scenario: Calls of one turn's two messages with the same id
+    Given the model of agent "main" first calls in one message
+      | id   | tool      |
+      | same | read_note |
+    When the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    Then the tool "read_note" runs 2 times
+    And package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees tool_execution_end 2 times
+
+  @rule:tool_execution_end.calls-of-a-child-agent
+  Scenario: A call of an agent that works for another
+    When the model calls "read_note"
+    And an agent "helper" is created as a child of "main"
+    And the model of agent "helper" calls "read_note"
+    Then package "recorder" sees both start and end of call "1", or neither
+    And package "recorder" sees tool_execution_end of call "1" with {"isError": false}
+    And package "recorder" sees both start and end of call "2", or neither
+
   @rule:tool_execution_end.exclusive-calls-follow-each-other
   Scenario: Tools that run one after another
     Given a package "runners" with the tool "runner" and

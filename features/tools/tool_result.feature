@@ -450,6 +450,21 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=abc123"
 
+  @rule:tool_result.an-id-seen-before-is-patched-again
+  Scenario: Calls of two turns with the same id
+    Given package "redactor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: hidden by the redactor}]}
+      """
+    When the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    And the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    Then package "redactor" sees tool_result 2 times
+    And "KEY=abc123" is nowhere in the log
+
   # --- when, and what is left of it ---
 
   @rule:tool_result.awaited-before-the-log
