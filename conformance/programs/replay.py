@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
     try:
         given = parser.parse_args(argv)
     except SystemExit as stop:
-        return Exit.WRONG_USE if stop.code else Exit.CONFORMANT
+        raise SystemExit(int(Exit.WRONG_USE) if stop.code else 0) from None
     try:
         cases = [(path, read_case(path)) for path in given.files]
         if given.gherkin:

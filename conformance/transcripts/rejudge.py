@@ -53,7 +53,10 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="what --bridge-record=DIR wrote, or one label of it")
     parser.add_argument("-n", type=int, default=0, metavar="N", help="processes (0: this one alone)")
-    given = parser.parse_args(argv)
+    try:
+        given = parser.parse_args(argv)
+    except SystemExit as stop:
+        raise SystemExit(int(Exit.WRONG_USE) if stop.code else 0) from None
     try:
         found = files.folders(given.folder)
     except HarnessError as error:
