@@ -17,8 +17,8 @@ from conformance._pytest.controller import INPUT, Controller
 from conformance._pytest.first_kill import FirstKill
 from conformance._pytest.lookup import Lookup
 from conformance._pytest.plan import Plan, Selection, make_plan
-from conformance._pytest.random_programs import Reached
 from conformance._pytest.prober import Prober
+from conformance._pytest.random_programs import Reached
 from conformance._pytest.wiring import connections, meet
 from conformance._pytest.worker import Worker
 from conformance.catalogue import CatalogueError, UnknownNameError, check, compile_features, load_catalogue
