@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -31,19 +32,21 @@ from reference_bridge.host import Host
 
 UNSPOKEN = frozenset({"exec", "user_bash"})
 """Surfaces that programs do not speak."""
+FURTHER = 60
+"""Programs that are still tried for a rule's name, once one has left another trace than the reference's."""
+TRACE = "its trace alone"
+"""By what a mutant is caught that no invariant and no must speaks of: it differs from the reference all the same."""
 WANTED = 0.8
 """The share of mutants that programs alone must catch."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """What the programs found on one mutant: ``by`` is an invariant's name, a rule, or a hang; ``at`` the program."""
+    """What the programs found on a mutant: ``by`` is an invariant, a rule, a hang or the trace; ``at`` the program."""
 
     mutant: str
     by: str = ""
     at: int = -1
-    unlike: int = -1
-    """The first program whose trace is another than the reference's in a way that no must speaks about."""
     ran: int = 0
 
 
@@ -130,7 +133,7 @@ def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
     """Run the programs on a mutant, those only that reach what it changes, until one catches it."""
     codes = changed(mutant)
     at = _connection(mutant, ground.mount)
-    unlike, count = -1, 0
+    unlike = count = since = 0
     try:
         for number, program in enumerate(ground.programs):
             if codes is not None and codes.isdisjoint(ground.reached[number]):
@@ -138,12 +141,15 @@ def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
             count += 1
             by, differs = _caught(at, program, ground, number)
             if by:
-                return Kill(mutant.name, by, number, unlike, count)
-            if differs and unlike < 0:
+                return Kill(mutant.name, by, number, count)
+            if differs and not since:
                 unlike = number
+            since += bool(differs or since)
+            if since > FURTHER:
+                break
     finally:
         _close(at)
-    return Kill(mutant.name, unlike=unlike, ran=count)
+    return Kill(mutant.name, TRACE, unlike, count) if since else Kill(mutant.name, ran=count)
 
 
 def _caught(at: Connection, program: Sequence[AnyOperation], ground: Ground, number: int) -> tuple[str, bool]:
@@ -254,16 +260,14 @@ def _tell(kills: list[Kill], drawn: list[list[AnyOperation]], seconds: float, re
                 f"{kill.mutant:<{width}}  caught by {kill.by}, program {kill.at + 1} ({len(drawn[kill.at])} operations)"
             )
         else:
-            seen = (
-                f"; program {kill.unlike + 1} is unlike the reference, and no must says so" if kill.unlike >= 0 else ""
-            )
-            print(f"{kill.mutant:<{width}}  NEEDS AN EXAMPLE, {kill.ran} programs reach what it changes{seen}")
+            print(f"{kill.mutant:<{width}}  NEEDS AN EXAMPLE, {kill.ran} programs reach what it changes")
     caught = sum(bool(kill.by) for kill in kills)
     share = caught / len(kills) if kills else 1.0
-    unlike = sum(not kill.by and kill.unlike >= 0 for kill in kills)
+    ways = Counter(TRACE if kill.by == TRACE else kill.by.partition(" ")[0] for kill in kills if kill.by)
     print(
-        f"{caught} of {len(kills)} mutants caught by random programs alone ({share:.0%}); {unlike} more are unlike the "
-        f"reference only; {len(drawn)} programs each at most, {seconds:.0f} s"
+        f"{caught} of {len(kills)} mutants caught by random programs alone ({share:.0%}): by an invariant "
+        f"{ways['invariant']}, by a rule beside the reference {ways['rule']}, by {TRACE} {ways[TRACE]}, by breaking or "
+        f"hanging {ways['it']}; {len(drawn)} programs each at most, {seconds:.0f} s"
     )
     if report is not None:
         rows = [
