@@ -31,6 +31,11 @@ def same(found: Any, wanted: Any) -> bool:
     return bool(found == wanted)
 
 
+def written_out(value: Any) -> Any:
+    """Return the text that a ``repeat`` tag stands for, and any other value as it is."""
+    return value["text"] * value["times"] if isinstance(value, dict) and value.get("$") == "repeat" else value
+
+
 def holds(found: Any, wanted: Any) -> bool:
     """Say whether ``found`` has everything ``wanted`` has; objects may have more, lists may not."""
     if isinstance(found, dict) and isinstance(wanted, dict):

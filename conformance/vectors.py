@@ -12,7 +12,7 @@ import msgspec
 
 from conformance.batch_vectors import run_batch
 from conformance.catalogue.model import Rule, VectorRow
-from conformance.compare import check, same, show
+from conformance.compare import check, same, show, written_out
 from conformance.drivers.driver import HarnessError
 from conformance.drivers.protocol import ModelAnswer, Reply, Services, ToolCall, ToolSpec
 from conformance.scripts import Behaviour
@@ -215,7 +215,7 @@ def _check_content(holder: str, content: Any, answer: Mapping[str, Any]) -> None
     if "texts" in answer:
         blocks = content if isinstance(content, list) else []
         texts = [block["text"] for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
-        wanted = [_written_out(text) for text in answer["texts"]]
+        wanted = [written_out(text) for text in answer["texts"]]
         check(texts == wanted, f"{holder} has the texts {show(wanted)}", show(content))
     for part in answer.get("says", ()):
         check(part in text, f"the result in {holder} says {part!r}", f"it says {text!r}")
@@ -229,11 +229,6 @@ def _check_content(holder: str, content: Any, answer: Mapping[str, Any]) -> None
     if "pictures" in answer:
         found = len(images_of(content))
         check(found == answer["pictures"], f"{holder} has {answer['pictures']} picture(s)", f"it has {found}")
-
-
-def _written_out(text: Any) -> Any:
-    """Return the text that a ``repeat`` tag stands for."""
-    return text["text"] * text["times"] if isinstance(text, dict) and text.get("$") == "repeat" else text
 
 
 def _check_pictures(stage: Stage, content: Any, reply: Reply) -> None:

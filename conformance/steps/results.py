@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from pytest_bdd import then
 
-from conformance.compare import check, holds, same, show
+from conformance.compare import check, holds, same, show, written_out
 from conformance.drivers.protocol import Outcome
 from conformance.plan import MAIN
 from conformance.stage import Stage
@@ -218,7 +218,7 @@ def agent_request_lists(stage: Stage, number: int, agent: str, tool: str) -> Non
 
 @then(phrase('request {number:int} shows "{tool}" with'))
 def request_shows(stage: Stage, number: int, tool: str, docstring: str) -> None:
-    wanted = document(docstring)
+    wanted = {key: written_out(value) for key, value in document(docstring).items()}
     row = next((row for row in catalogue(stage, number) if row["name"] == tool), None)
     check(row is not None, f'request {number} lists "{tool}"', "it does not")
     found = {key: (row or {}).get(key) for key in wanted}

@@ -25,6 +25,18 @@ Feature: registerTool
         description: "Prints a label.\n\n  Keep the *stars* & the  spaces."
         """
 
+    @rule:registerTool.described-as-registered @case:long
+    Scenario: The model reads a description of four thousand characters whole
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: {$: repeat, text: "a label. ", times: 450}
+        """
+      When the user says "hello"
+      Then request 1 shows "print_label" with
+        """
+        description: {$: repeat, text: "a label. ", times: 450}
+        """
+
     @rule:registerTool.indistinguishable-in-the-catalogue @case:native
     Scenario: A native tool's row is what it was given
       Given a native tool "native_scale" with
@@ -246,6 +258,15 @@ Feature: registerTool
       Then the tool "print_label" runs with {"copies": 7}
       And call "1" succeeds
 
+    @rule:registerTool.prepare-arguments-runs-once
+    Scenario: A preparation that adds something adds it once
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {ops: [{op: append, path: [stops], value: depot}]}
+        """
+      When the model calls "print_label" with {"stops": ["here"]}
+      Then the tool "print_label" runs with {"stops": ["here", "depot"]}
+
     @rule:registerTool.a-throwing-prepare-arguments-fails-the-call
     Scenario: A preparation that throws is the call's error
       Given a package "parcels" with the tool "print_label" and
@@ -349,6 +370,19 @@ Feature: registerTool
       Then the tool "weigh" runs with {"stops": ["here"]}
       And the log keeps {"stops": ["here"]} as the arguments of call "1"
       And the log keeps {"stops": ["here"]} as the arguments of call "2"
+
+    @rule:registerTool.a-tool-may-change-its-arguments
+    Scenario: A tool changes the arguments that it was handed
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        ops: [{op: set, path: [tray], value: lower}]
+        returns: {content: [{type: text, text: printed}], details: {}}
+        """
+      And package "watcher" listens to tool_result
+      When the model calls "print_label" with {"tray": "upper"}
+      Then call "1" succeeds with "printed"
+      And package "watcher" sees tool_result of call "1" with {"input": {"tray": "lower"}}
 
   Rule: What a tool is handed
 

@@ -205,6 +205,7 @@ Feature: setActiveTools
       | tool_execution_start |
       | tool_call            |
       | tool_execution_end   |
+      | tool_result          |
 
   @rule:setActiveTools.a-snapshot-is-restored
   Scenario: A plan mode is left again

@@ -559,6 +559,17 @@ Feature: tool_call
 
   # --- the batch rule beyond its table ---
 
+  @rule:tool_call.a-thrown-value-is-no-wish-to-stop
+  Scenario: A tool throws an object that looks like a wish
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" does
+      """
+      throws: {content: [], details: {}, terminate: true}
+      """
+    When the model calls "write_note"
+    Then call "1" fails
+    And the model is asked 2 times
+
   @rule:tool_call.only-true-asks @case:beside-a-block
   Scenario Outline: Terminate beside a block that is not true
     Given a package "notes" with the tool "write_note"

@@ -19,6 +19,15 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_end of call "1" with {"result": {"details": {"pages": 2}}}
 
+  @rule:tool_execution_end.payload-has-the-details @case:a-list
+  Scenario: Details that are no object
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: read}], details: [2, pages]}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"details": [2, "pages"]}}
+
   # --- one end for every start ---
 
   @rule:tool_execution_end.one-end-for-every-start @case:ok

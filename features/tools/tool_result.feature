@@ -246,6 +246,18 @@ Feature: tool_result
       the tool_result of call "1" in package "beta"
       """
 
+  @rule:tool_result.a-patch-is-its-calls-own
+  Scenario: A further call of the same tool, which nobody patches
+    Given package "redactor" answers tool_result with
+      """
+      when: {nth: 1}
+      returns: {content: [{type: text, text: hidden by the redactor}]}
+      """
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then call "1" succeeds with "hidden by the redactor"
+    And call "2" succeeds with "KEY=abc123"
+
   @rule:tool_result.a-patch-replaces-only-its-fields @case:details
   Scenario: A patch of the details alone
     Given package "annotator" answers tool_result with
