@@ -112,7 +112,7 @@ def _schema(stage: Stage, row: Mapping[str, Any]) -> None:
     expected = (
         f"`{keyword}` of {_property(steps) or 'the root'} is {show(wanted[keyword])} in the catalogue, or announced"
     )
-    announced = _announcements(stage, keyword, steps)
+    announced = _announcements(stage, row["schema"], keyword, steps)
     check(bool(announced), expected, _lost(stage, found, keyword))
     allowed = max(1, len(stage.trace.of("instance.created", package=PACKAGE)))
     for text, times in announced.items():
@@ -124,7 +124,7 @@ def _lost(stage: Stage, found: Any, keyword: str) -> str:
     return f"it is {there}, and the notices are {show([event['text'] for event in stage.trace.of('notice')])}"
 
 
-def _announcements(stage: Stage, keyword: str, steps: list[str]) -> dict[str, int]:
+def _announcements(stage: Stage, schema: Any, keyword: str, steps: list[str]) -> dict[str, int]:
     """Return the notices that announce the loss of ``keyword`` or of a keyword around it, counted per channel.
 
     What is inside a lost keyword is lost with it, so announcing the outer one is enough.
@@ -134,11 +134,12 @@ def _announcements(stage: Stage, keyword: str, steps: list[str]) -> dict[str, in
         is_name = at > 0 and steps[at - 1] in _MAPS
         if not is_name and not step.isdigit() and step != "properties":
             lost.append((step, _property(steps[:at])))
+    inner = {*_property_names(schema), *steps}
     counts: dict[tuple[str, Any, str], int] = {}
     for event in stage.trace.of("notice"):
         text = str(event["text"])
         rest = text.replace(TOOL, " ")
-        if TOOL in text and any(_names(rest, name) and near in rest for name, near in lost):
+        if TOOL in text and any(_names(rest, name, inner) and near in rest for name, near in lost):
             key = (event["channel"], event["instance"], text)
             counts[key] = counts.get(key, 0) + 1
     announced: dict[str, int] = {}
@@ -147,8 +148,26 @@ def _announcements(stage: Stage, keyword: str, steps: list[str]) -> dict[str, in
     return announced
 
 
-def _names(text: str, keyword: str) -> bool:
-    return re.search(rf"(?<![\w$]){re.escape(keyword)}(?!\w)", text) is not None
+def _names(text: str, keyword: str, inner: set[str]) -> bool:
+    """Say whether a text names a keyword as what it is about, alone or at the end of a path.
+
+    Inside a path, where one of the names of ``inner`` or the number of a member follows, it only says where.
+    """
+    further = "|".join([r"\d+", *(re.escape(name) for name in sorted(inner))])
+    goes_on = rf"(?:[./\[]|\s*[>→]\s*)['\"]?(?:{further})(?![\w$])"
+    return re.search(rf"(?<![\w$]){re.escape(keyword)}(?![\w$])(?!['\"]?\]?{goes_on})", text) is not None
+
+
+def _property_names(schema: Any) -> Iterator[str]:
+    """Yield the names of properties and definitions at any depth."""
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key in _MAPS and isinstance(value, dict):
+                yield from value
+            yield from _property_names(value)
+    elif isinstance(schema, list):
+        for member in schema:
+            yield from _property_names(member)
 
 
 def _steps(pointer: str) -> list[str]:

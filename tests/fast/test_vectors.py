@@ -138,6 +138,59 @@ def test_a_keyword_that_is_lost_without_its_notice_fails(notices: tuple[str, ...
         run("schema", LENGTH, losing(*notices))
 
 
+OWNER = {
+    "type": "object",
+    "properties": {"parcel_owner": {"type": "object", "properties": {"name": {"type": "string"}}, "anyOf": [{}]}},
+}
+PROPERTIES = {"schema": OWNER, "keyword": "properties", "path": "/properties/parcel_owner"}
+
+
+def bare(notice: str) -> type[Bridge]:
+    class Baring(Registrations):
+        def parameters(self, definition: dict[str, Any]) -> Any:
+            self._notices.warn(notice)
+            return {"type": "object", "properties": {"parcel_owner": {"type": "object", "anyOf": [{}]}}}
+
+    class BaringBridge(Bridge):
+        registrations_type = Baring
+
+    return BaringBridge
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "/properties/parcel_owner",
+        "#/properties/parcel_owner/anyOf",
+        "parameters.properties.parcel_owner",
+        "properties['parcel_owner']",
+        "['properties']['parcel_owner']",
+        "properties > parcel_owner",
+        "properties.parcel_owner.anyOf[0]",
+    ],
+)
+def test_a_path_that_only_passes_a_keyword_does_not_name_it(where: str) -> None:
+    with pytest.raises(RuleFailed, match="it is gone"):
+        run("schema", PROPERTIES, bare(f"{TOOL}: anyOf at {where} was changed"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "properties of parcel_owner is not in the catalogue",
+        "`properties` at /properties/parcel_owner is lost",
+        "/properties/parcel_owner/properties is lost",
+        "parcel_owner.properties is lost",
+        "parameters.properties.parcel_owner['properties'] is lost",
+        "lost at parcel_owner: properties/required",
+        "it loses properties. parcel_owner keeps its anyOf",
+        "properties: parcel_owner loses it",
+    ],
+)
+def test_a_keyword_may_be_named_alone_or_at_the_end_of_a_path(said: str) -> None:
+    run("schema", PROPERTIES, bare(f"{TOOL}: {said}"))
+
+
 def test_a_loss_that_is_announced_twice_fails() -> None:
     with pytest.raises(RuleFailed, match="announced once"):
         run("schema", LENGTH, losing(*[f"{TOOL}: minLength of parcel_code is lost"] * 2))
