@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -61,6 +62,18 @@ class ArgumentsFrozen(ToolRuns):
     async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
         call.input = freeze(call.input)
         return await super().execute(call, tool, execution)
+
+
+@mutant()
+class BodiesChangeACopy(ToolRuns):
+    """Hands the tool a copy of the arguments that result handlers are shown."""
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        shown, call.input = call.input, deepcopy(call.input)
+        try:
+            return await super().execute(call, tool, execution)
+        finally:
+            call.input = shown
 
 
 # --- results ----------------------------------------------------------------------------------------------------------

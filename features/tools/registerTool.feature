@@ -379,10 +379,8 @@ Feature: registerTool
         ops: [{op: set, path: [tray], value: lower}]
         returns: {content: [{type: text, text: printed}], details: {}}
         """
-      And package "watcher" listens to tool_result
       When the model calls "print_label" with {"tray": "upper"}
       Then call "1" succeeds with "printed"
-      And package "watcher" sees tool_result of call "1" with {"input": {"tray": "lower"}}
 
   Rule: What a tool is handed
 

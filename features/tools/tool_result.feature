@@ -29,6 +29,17 @@ Feature: tool_result
     Then the tool "read_note" runs with {"page": 2}
     And package "watcher" sees tool_result of call "1" with {"input": {"page": 2}}
 
+  @rule:tool_result.input-has-what-the-tool-changed
+  Scenario: Arguments that the tool changed
+    Given the tool "read_note" does
+      """
+      ops: [{op: set, path: [page], value: 2}]
+      returns: {content: [{type: text, text: read}], details: {}}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note" with {"page": 1}
+    Then package "watcher" sees tool_result of call "1" with {"input": {"page": 2}}
+
   @rule:tool_result.fires-for-failed-tools
   Scenario: A tool that throws
     Given the tool "read_note" throws "the shelf is empty"

@@ -434,3 +434,15 @@ def test_an_end_that_is_only_late_is_no_breach_before_everything_settled(referen
     events = run_program(reference, program).trace.events
     cut = events[: at(events, "handler.enter", event="tool_execution_end")]
     assert "one-end-for-every-start" not in [each.invariant for each in judge(numbered(cut), Context("bridge", "root"))]
+
+
+def test_nobody_owes_a_child_agents_call_its_start(reference: Connection) -> None:
+    """Whether packages are told of it at all has no rule; every other call starts."""
+    program: list[AnyOperation] = [package("alpha", "stow"), asks("stow")]
+    events = run_program(reference, program).trace.events
+    told = [event for event in events if event["event"] not in ("tool_execution_start", "tool_execution_end")]
+    agents = frozenset(event.agent for event in events if event.agent)
+    served = Context("bridge", "root", settled=True)
+    helping = Context("bridge", "root", settled=True, child_agents=agents)
+    assert "every-call-starts" in [each.invariant for each in judge(numbered(told), served)]
+    assert "every-call-starts" not in [each.invariant for each in judge(numbered(told), helping)]
