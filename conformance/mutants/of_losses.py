@@ -76,6 +76,18 @@ class BodiesChangeACopy(ToolRuns):
             call.input = shown
 
 
+@mutant()
+class BodyGetsAnotherId(ToolRuns):
+    """Hands a tool another call id than the events have."""
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        real, call.call_id = call.call_id, f"pi-{call.call_id}"
+        try:
+            return await super().execute(call, tool, execution)
+        finally:
+            call.call_id = real
+
+
 # --- results ----------------------------------------------------------------------------------------------------------
 
 

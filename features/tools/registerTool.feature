@@ -390,6 +390,16 @@ Feature: registerTool
       When the model calls "print_label"
       Then the tool "print_label" is handed {"onUpdate": "function"} beside its arguments
 
+    @rule:registerTool.execute-gets-the-id-of-its-call
+    Scenario: A tool is handed the id that the model gave the call
+      Given a package "parcels" with the tool "print_label"
+      When the model calls in one message
+        | id         | tool        | arguments    |
+        | call_first | print_label | {"label": 1} |
+        | call_other | print_label | {"label": 2} |
+      Then call "call_first" of "print_label" runs with {"label": 1}
+      And call "call_other" of "print_label" runs with {"label": 2}
+
     @rule:registerTool.execute-gets-a-signal-and-a-context
     Scenario: A tool is handed a signal and a context
       Given a package "parcels" with the tool "print_label"
