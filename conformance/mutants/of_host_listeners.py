@@ -205,6 +205,20 @@ class GuardsOverruled(Tools):
 
 
 @mutant()
+class InnerAsksCount(Events):
+    """Lets the user decide wherever any listener of a call would ask, though an outer one denied."""
+
+    async def waterfall(self, event: str, target: Scope | None, *args: Any, innermost: Next) -> Any:
+        decision = await super().waterfall(event, target, *args, innermost=innermost)
+        if event == "tools/pre-execute" and isinstance(decision, dict) and decision.get("kind") == "deny":
+            for listener in self.heard_by(event, target)[1:]:
+                further = await settle(listener(*args, innermost))
+                if isinstance(further, dict) and further.get("kind") == "ask":
+                    return further
+        return decision
+
+
+@mutant()
 class AskWithoutAServiceAllows(AskResolution):
     """Allows what should be asked where nobody can be."""
 

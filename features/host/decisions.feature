@@ -113,6 +113,28 @@ Feature: decisions
     Then the tool "look" does not run
     And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: a guard says no"}]} as the result of call "1"
 
+  @rule:decisions.an-outer-denial-stands-beside-an-inner-ask
+  Scenario Outline: An outer listener denies what an inner one would ask about
+    Given a native tool "look"
+    And the host's approval service is allowed-once
+    And a listener "outer" of tools/pre-execute that
+      """
+      acts: <acts>
+      returns: {kind: deny, reason: outer}
+      """
+    And a listener "inner" of tools/pre-execute that
+      """
+      returns: {kind: ask, reason: inner}
+      """
+    When the model calls "look"
+    Then the tool "look" does not run
+    And call "1" fails and says "outer"
+
+    Examples:
+      | acts         |
+      | []           |
+      | [{do: next}] |
+
   @rule:decisions.an-ask-without-an-approval-service-denies
   Scenario Outline: Nobody can be asked
     Given a native tool "look"
