@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.commands._bench_programs import programs
@@ -44,7 +46,22 @@ from pytest_bdd import given, scenarios, then, when
 def nothing():
     pass
 
-scenarios(str(Path(__file__).with_name("bench.feature")))
+scenarios(str(Path(__file__).with_name("{kind}.feature")))
+"""
+CONFTEST = """
+import time
+import pytest
+
+def pytest_collection_modifyitems(items):
+    kinds = [[item for item in items if item.path.name == name] for name in ("test_full.py", "test_empty.py")]
+    items[:] = [item for pair in zip(*kinds) for item in pair]
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    began = time.process_time()
+    result = yield
+    print("\\nCPU", item.path.stem.removeprefix("test_"), time.process_time() - began)
+    return result
 """
 ECHO = """
 import sys
@@ -73,39 +90,35 @@ def main(argv: list[str]) -> int:
 
 
 def _scenarios(count: int, rounds: int) -> None:
-    spent = {"reference": [], "empty": []}  # type: dict[str, list[float]]
+    spent: dict[str, list[float]] = {"full": [], "empty": []}
     for _ in range(rounds):
-        for kind, template in (("reference", SCENARIO), ("empty", EMPTY)):
-            spent[kind].append(_session(template, count, kind == "reference"))
-    full, empty = (statistics.median(spent[kind]) / count * 1000 for kind in ("reference", "empty"))
+        for kind, seconds in _session(count):
+            spent[kind].append(seconds * 1000)
+    full, empty = statistics.median(spent["full"]), statistics.median(spent["empty"])
     print(
         f"a scenario on the reference: {full:.2f} ms of processor time; with as many empty steps {empty:.2f} ms; "
         f"difference {full - empty:.2f} ms, ratio {full / empty:.2f}"
     )
 
 
-def _session(template: str, count: int, staged: bool) -> float:
-    """Return the processor seconds of one pytest session, less those of one with a single scenario."""
-    return _one(template, count, staged) - _one(template, 1, staged)
-
-
-def _one(template: str, count: int, staged: bool) -> float:
+def _session(count: int) -> Iterator[tuple[str, float]]:
+    """Yield kind and processor seconds of each test of one session, in which the two kinds take turns."""
     with tempfile.TemporaryDirectory(prefix="bridge-conformance-bench-") as folder:
-        text = "Feature: bench\n" + "".join(template.format(number=number) for number in range(count))
-        Path(folder, "bench.feature").write_text(text, encoding="utf-8")
-        mark = 'pytestmark = pytest.mark.usefixtures("stage")' if staged else ""
-        Path(folder, "test_bench.py").write_text(MODULE.format(mark=mark), encoding="utf-8")
-        code = (
-            "import sys, time, pytest; sys.argv = ['pytest'];"
-            "status = pytest.main(['-q', '-p', 'no:cacheprovider', '-p', 'bridge_conformance_pytest',"
-            f"'-c', '/dev/null', '--rootdir', {folder!r}, '--bridge=reference', '--bridge-report=none', {folder!r}]);"
-            "print('CPU', time.process_time(), int(status))"
+        for kind, template in (("full", SCENARIO), ("empty", EMPTY)):
+            text = f"Feature: {kind}\n" + "".join(template.format(number=number) for number in range(count))
+            Path(folder, f"{kind}.feature").write_text(text, encoding="utf-8")
+            mark = 'pytestmark = pytest.mark.usefixtures("stage")' if kind == "full" else ""
+            Path(folder, f"test_{kind}.py").write_text(MODULE.format(mark=mark, kind=kind), encoding="utf-8")
+        Path(folder, "conftest.py").write_text(CONFTEST, encoding="utf-8")
+        arguments = ["-q", "-s", "-p", "no:cacheprovider", "-p", "bridge_conformance_pytest", "-c", "/dev/null"]
+        arguments += ["--rootdir", folder, "--bridge=reference", "--bridge-report=none", folder]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments], capture_output=True, text=True, check=False, cwd=folder
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        line = next((line for line in done.stdout.splitlines() if line.startswith("CPU ")), "")
-        if not line:
+        found = re.findall(r"^CPU (full|empty) ([\d.e-]+)$", done.stdout, re.MULTILINE)
+        if len(found) != 2 * count:
             raise SystemExit(f"the session of the benchmark broke:\n{done.stdout}\n{done.stderr}")
-        return float(line.split()[1])
+        yield from ((kind, float(seconds)) for kind, seconds in found)
 
 
 def _round_trips(count: int, rounds: int) -> None:
@@ -172,7 +185,7 @@ def _entry_point(rounds: int) -> None:
         ]
         spent: dict[str, list[float]] = {"with": [], "without": []}
         loaded = 0
-        for _ in range(rounds * 5):
+        for _ in range(rounds * 10):
             for kind, extra in (("with", []), ("without", ["-p", "no:bridge_conformance_pytest"])):
                 done = subprocess.run([*base, *extra], capture_output=True, text=True, check=False)
                 figures = dict(
@@ -180,6 +193,7 @@ def _entry_point(rounds: int) -> None:
                 )
                 spent[kind].append(float(figures["CPU"]))
                 loaded = max(loaded, int(figures["LOADED"]))
-        # What disturbs a run only ever adds to it, and it adds more than the few milliseconds that are sought.
-        difference = (min(spent["with"]) - min(spent["without"])) * 1000
+        # Neighbours in time meet the same machine: the difference of two is steadier than either.
+        pairs = zip(spent["with"], spent["without"], strict=True)
+        difference = statistics.median(one - other for one, other in pairs) * 1000
     print(f"the entry point in an unrelated run: {difference:+.1f} ms; modules of the suite it loads: {loaded}")
