@@ -181,8 +181,9 @@ class Tally:
             verdict = of_breached_rule(name, proof.rule_id, bridge, self.plan, ledger)
         elif any(judged.witnessed for _, seen in mine for judged in seen.judged):
             entry = ledger.find(proof.rule_id, proof.item, bridge.mount) if ledger else None
-            # An entry for the whole rule is about its tests; only one that names the invariant waits for a breach.
-            named = entry is not None and entry.example == proof.item
+            # An entry for the whole rule is about its tests; only one that names the invariant waits for a breach. It
+            # may come in any test, so that only a run of all of them shows that there is none.
+            named = entry is not None and entry.example == proof.item and not self._missing(bridge)
             verdict = with_ledger(Verdict.PASS, listed=named)
         else:
             verdict = Verdict.NOT_RUN
@@ -194,6 +195,11 @@ class Tally:
             node=breaches[0][2].node if breaches else "",
             message="\n".join(f"{item}: {sentence}" for item, sentence, _ in breaches[:10]),
         )
+
+    def _missing(self, bridge: Bridge) -> bool:
+        """Whether a test that applies to a bridge has not been run."""
+        tests = (proof for proof in self.plan.proofs[bridge.label] if proof.kind != "invariant")
+        return any(self._proof(proof, bridge).verdict is Verdict.NOT_RUN for proof in tests)
 
     def _differences(self, bridge: Bridge) -> Iterator[tuple[str, ProofReport]]:
         """What random programs answered otherwise than on the implementation they were compared with, by rule."""
