@@ -172,7 +172,8 @@ def _plain_block(story: Story, call: Call, wishes: list[Any]) -> bool:
         and not call.of("policy")
         and not call.bodies
         and call.name in listed
-        and not story.changed(story.number(call.batch.request), story.number(call.of("log.result")[0]))
+        and call.result is not None
+        and not story.changed(story.number(call.batch.request), story.number(call.result))
     )
 
 

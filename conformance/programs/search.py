@@ -111,7 +111,7 @@ def search(
     """
     counted = statistics or Statistics()
     ended: list[BaseException] = []
-    found: list[list[AnyOperation]] = []
+    found: list[tuple[list[AnyOperation], Ran, list[Broken]]] = []
 
     def breaks(program: Sequence[AnyOperation]) -> tuple[Ran, list[Broken]]:
         ran = run_program(at, program, deadlines)
@@ -142,7 +142,7 @@ def search(
             event(words)
         target(float(len(reached)))  # For the statistics only: climbing would make every program a long one.
         if broken:
-            found.append(program)
+            found.append((program, ran, broken))
             raise _Found
 
     with contextlib.suppress(_Found):
@@ -151,11 +151,14 @@ def search(
         raise ended[0]
     if not found:
         return None
-    first = found[0]
-    wanted = {each.invariant for each in breaks(first)[1]}
+    first, ran, broken = found[0]
+    wanted = {each.invariant for each in broken}
     small = shrink(first, lambda program: bool(wanted & {each.invariant for each in breaks(program)[1]}))
-    ran, broken = breaks(small)
-    return FoundBreach(small, ran, broken, first)
+    again = breaks(small)
+    if wanted & {each.invariant for each in again[1]}:
+        return FoundBreach(small, *again, first)
+    # Not everybody does the same twice: what was seen once was seen, and no smaller program stands for it.
+    return FoundBreach(first, ran, broken, first)
 
 
 class _Found(Exception):

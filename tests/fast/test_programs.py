@@ -13,6 +13,7 @@ from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.driver import AdapterGone, HarnessError
 from conformance.drivers.protocol import AgentPrompt, Message, ModelAnswer, NativeSpec, ToolCall
 from conformance.drivers.reference import make_backend
+from conformance.invariants import Broken
 from conformance.mutants import load_mutants
 from conformance.mutants.sweep import Ground, changed, draw, sweep_one
 from conformance.programs.clock import patient_runner
@@ -196,3 +197,18 @@ def test_a_mutant_runs_only_programs_that_reach_what_it_changes() -> None:
     reaching = sum(not codes.isdisjoint(reached) for reached in ground.reached)
     assert sweep_one(mutants["block-ignored"], ground).ran <= reaching < len(ground.programs)
     assert sweep_one(mutants["refuses-everything"], ground).by
+
+
+def test_what_is_seen_only_once_is_told_as_it_was_seen(reference: Connection) -> None:
+    asked = 0
+
+    def fickle(program: Any, ran: Any) -> list[Broken]:
+        nonlocal asked
+        asked += 1
+        return [Broken("moody", (), "it was in a mood")] if asked == 3 else []
+
+    found = search(reference, 10, 1, judges=[fickle])
+
+    assert found is not None
+    assert [each.invariant for each in found.broken] == ["moody"]
+    assert found.program == found.first
