@@ -74,7 +74,13 @@ def _unpack(name: str, repository: Path, into: Path) -> None:
     if done.returncode:
         raise RevisionError(f"git archive of {name} failed: {done.stderr.decode(errors='replace').strip()}")
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tar:
-        tar.extractall(into, filter="data")
+        for member in tar:
+            # Plain files only, and only below: the revision may be a stranger's, and links lead elsewhere.
+            path = (into / member.name).resolve()
+            content = tar.extractfile(member) if member.isfile() and path.is_relative_to(into.resolve()) else None
+            if content is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content.read())
     # A catalogue may know no features yet, and a folder that is not there has none.
     (into / "features").mkdir(exist_ok=True)
 

@@ -71,6 +71,7 @@ def test_a_transcript_names_label_item_and_rule(kept: Path) -> None:
     ]
     assert {line["wire"] for line in lines if "wire" in line} == {
         "suite asks",
+        "rest",
         "suite answers",
         "adapter asks",
         "adapter answers",
