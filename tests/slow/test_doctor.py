@@ -209,7 +209,7 @@ def test_a_hostile_adapter_is_unusable_and_the_reason_told(doctor: Doctor, name:
     assert mend in finding.partition("mend: ")[2], out
 
 
-@pytest.mark.parametrize("name", HOSTILE_USABLE)
+@pytest.mark.parametrize("name", sorted(HOSTILE_USABLE))
 def test_what_is_unusual_is_usable(doctor: Doctor, name: str, mark: str) -> None:
     status, out = doctor(program(HOSTILE, name), 10.0)
     assert status == 0, out
