@@ -137,6 +137,18 @@ class VoteOutlivesItsBatch(BatchVotes):
 
 
 @mutant()
+class EarlierCallsCount(BatchVotes):
+    """Never drops what calls of earlier batches wanted, so that one that did not ask keeps every later one going."""
+
+    def finalized(self, call: Call) -> None:
+        kept = self._batches.get(call.agent, (None, []))[1] if call.agent is not None else []
+        super().finalized(call)
+        if call.agent is not None and call.agent in self._batches:
+            place, votes = self._batches[call.agent]
+            self._batches[call.agent] = (place, [*kept, *votes[-1:]])
+
+
+@mutant()
 class VoteOutlivesACancel(BatchVotes):
     """Keeps the vote of a cancelled batch, and rejects the next prompt for it."""
 

@@ -636,6 +636,15 @@ Feature: tool_call
     And the model calls "read_note"
     Then the model is asked 3 times
 
+  @rule:tool_call.a-vote-ends-with-its-batch @case:after-one-that-did-not-ask
+  Scenario: A batch stops although an earlier one went on
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And the tool "write_note" asks to stop
+    When the model calls "read_note"
+    And the model calls "write_note"
+    Then the model is asked 3 times
+
   @rule:tool_call.a-cancelled-vote-is-gone
   Scenario: The user cancels while a call that asks to stop is judged
     Given a package "notes" with the tool "write_note"
