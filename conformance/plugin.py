@@ -24,6 +24,7 @@ from conformance._pytest.worker import Worker
 from conformance.catalogue import CatalogueError, UnknownNameError, check, compile_features, load_catalogue
 from conformance.drivers.driver import HarnessError
 from conformance.ledger import Ledger, LedgerError, load_ledger
+from conformance.properties import SHARDS
 from conformance.reporting import files
 from conformance.stage import Stage
 
@@ -52,6 +53,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             "the suite needs the plugin pytest-bdd.\n"
             "Mend: drop -p no:pytest-bdd, and PYTEST_DISABLE_PLUGIN_AUTOLOAD from the environment."
+        )
+    examples = config.getoption("--bridge-examples")
+    if examples is not None and examples < SHARDS:
+        raise pytest.UsageError(
+            f"--bridge-examples={examples} leaves a property without a program, and it would pass for nothing.\n"
+            f"Mend: give {SHARDS} or more, or leave the properties out with -k 'not random_programs'."
         )
     _load_steps(config)
     is_worker = hasattr(config, "workerinput")

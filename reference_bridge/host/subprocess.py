@@ -12,6 +12,7 @@ import fcntl
 import os
 import signal as signals
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Final, Protocol
@@ -242,7 +243,7 @@ async def _exit_code(process: subprocess.Popen[bytes]) -> int:
     return process.wait()
 
 
-class _End:
+class _End(ABC):
     """Our end of one of the child's pipes, moved by the event loop as the pipe allows."""
 
     def __init__(self, pipe: IO[bytes], watch: Callable[[int, Callable[[], None]], None]) -> None:
@@ -252,8 +253,9 @@ class _End:
         os.set_blocking(pipe.fileno(), False)
         watch(pipe.fileno(), self._move)
 
+    @abstractmethod
     def _move(self) -> None:
-        raise NotImplementedError
+        """Move what the pipe allows now; the loop calls it."""
 
     def close(self) -> None:
         """Let go of the pipe, now or again."""

@@ -417,6 +417,14 @@ def test_one_example_of_a_rule_is_answered_by_that_example(sound: SmallCheckout,
     assert ran.status == status, ran.out
 
 
+def test_properties_without_a_program_are_refused(sound: SmallCheckout) -> None:
+    ran = sound.run(f"--bridge={TINY}", "--bridge-examples=3")
+
+    assert ran.status == 4
+    assert "leaves a property without a program" in ran.out
+    assert "-k 'not random_programs'" in ran.out
+
+
 def test_nothing_selected_is_said(sound: SmallCheckout) -> None:
     ran = sound.run(f"--bridge={TINY}", "-k", "no_such_word")
 
