@@ -109,6 +109,14 @@ class ExecAbortNotMarked(_NotMarked):
 
 
 @mutant()
+class ExecKilledToldByTheExit(Exec):
+    """Says killed of a child that died of a signal, not of one that was asked to end and did."""
+
+    def answer(self, child: Child, ended: Exit, killed: bool) -> dict[str, Any]:
+        return super().answer(child, ended, ended.code is None)
+
+
+@mutant()
 class ExecDropsPartialOutput(_AnswersOtherwise):
     """Drops the output of a child that was killed."""
 

@@ -70,11 +70,17 @@ Feature: exec
     When the model calls "run"
     Then exec resolved without success
 
-  @rule:exec.a-timeout-kills
+  @rule:exec.a-timeout-kills @case:ended-by-the-signal
   Scenario: A timeout
     Given the tool "run" calls exec with ["sh", ["-c", "echo part; echo why >&2; exec sleep 20"], {"timeout": 300}]
     When the model calls "run"
     Then exec resolved with {"stdout": "part\n", "stderr": "why\n", "killed": true}
+
+  @rule:exec.a-timeout-kills @case:answered-by-an-exit-of-its-own
+  Scenario: A child that takes the signal for a request to end
+    Given the tool "run" calls exec with ["sh", ["-c", "trap 'exit 9' TERM; while :; do sleep 0.05; done"], {"timeout": 300}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
 
   @rule:exec.an-abort-kills
   Scenario: A signal
