@@ -104,6 +104,35 @@ def test_the_keyboard_reaches_everything(chromium: Browser, page: Path) -> None:
     assert chromium.run("document.querySelectorAll('td.c[tabindex=\"0\"]').length") == 1
 
 
+def test_a_closing_cell_takes_the_focus_from_nobody(chromium: Browser, page: Path) -> None:
+    chromium.screen(1280)
+    chromium.open(page)
+    chromium.run("document.querySelector('td.c.fail').click()")
+
+    focused = chromium.run(
+        """new Promise((done) => {
+            const dialog = document.querySelector("dialog[open]");
+            dialog.addEventListener("close", () => setTimeout(() => done(document.activeElement.id)));
+            dialog.close();
+            document.getElementById("text").focus();
+        })"""
+    )
+
+    assert focused == "text"
+
+
+def test_a_cell_opened_by_its_address_has_the_focus_when_it_closes(chromium: Browser, page: Path) -> None:
+    chromium.screen(1280)
+    chromium.open(page)
+    chromium.run("document.querySelector('td.c.fail').click()")
+    address = chromium.run("location.hash")
+    chromium.open(page, address)
+
+    chromium.press("Escape")
+
+    assert chromium.until("document.activeElement.className === 'c fail bridge'")
+
+
 def test_filters_hide_rules_and_say_so(chromium: Browser, page: Path) -> None:
     chromium.screen(1280)
     chromium.open(page)

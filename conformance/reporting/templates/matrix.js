@@ -275,7 +275,12 @@
   }
   $("close").addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener("close", () => { here?.focus(); keep(); });
+  // It is told of in a task of its own: whoever has gone on meanwhile keeps the focus.
+  dialog.addEventListener("close", () => {
+    const at = document.activeElement;
+    if (at === document.body || dialog.contains(at)) here?.focus();
+    keep();
+  });
 
   // An address may name one cell, by its rule and the label of the implementation.
   function reopen() {
