@@ -25,6 +25,18 @@ Feature: getActiveTools
     When the model calls "write_note"
     Then getActiveTools returned the names of request 2
 
+  @rule:getActiveTools.equals-the-catalogue @case:whoever-owns-it
+  Scenario: Tools of the agent's own scope and tools without a description are listed, too
+    Given a native tool "own_lens" in the agent's own scope
+    And a package "notes" with the tool "write_note" and
+      """
+      description: ""
+      """
+    And the tool "write_note" calls getActiveTools with []
+    And the model first calls "disk_reader"
+    When the model calls "write_note"
+    Then getActiveTools returned the names of request 2
+
   @rule:getActiveTools.follows-a-restriction-at-once
   Scenario: Asked in the handler that narrowed
     Given a native tool "disk_writer"

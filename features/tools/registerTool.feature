@@ -25,6 +25,18 @@ Feature: registerTool
         description: "Prints a label.\n\n  Keep the *stars* & the  spaces."
         """
 
+    @rule:registerTool.described-as-registered @case:other-scripts
+    Scenario: The model reads a description in other scripts, letter by letter
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: " Druckt ein Etikett fu\u0308r Cafe\u0301s \u2013 \u65e5\u672c\u8a9e \U0001F4E6 <b>100%</b> \t{name} "
+        """
+      When the user says "hello"
+      Then request 1 shows "print_label" with
+        """
+        description: " Druckt ein Etikett fu\u0308r Cafe\u0301s \u2013 \u65e5\u672c\u8a9e \U0001F4E6 <b>100%</b> \t{name} "
+        """
+
     @rule:registerTool.described-as-registered @case:long
     Scenario: The model reads a description of four thousand characters whole
       Given a package "parcels" with the tool "print_label" and
@@ -665,6 +677,18 @@ Feature: registerTool
       And request 1 lists "shared_label_printer" once, as the tool that runs call "1"
       And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
 
+    @rule:registerTool.a-name-of-a-native-tool @case:for-every-agent
+    Scenario: Of a native tool and a package's of one name, one runs for every agent
+      Given an agent "main"
+      And an agent "other"
+      And a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      When the model calls "shared_label_printer"
+      And the model of agent "other" calls "shared_label_printer"
+      Then call "2" succeeds
+      And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
+      And either package "parcels" runs call "2", or its "shared_label_printer" is visibly refused
+
     @rule:registerTool.a-name-of-a-native-tool @case:others-live
     Scenario Outline: A native tool's name harms no other tool
       Given a native tool "shared_label_printer"
@@ -688,6 +712,19 @@ Feature: registerTool
       And the tool "shared_label_printer" answers "the package's one"
       When the model calls "shared_label_printer"
       Then call "1" succeeds with "the package's one"
+
+    @rule:registerTool.a-package-overrides-a-native-tool @case:for-every-agent
+    Scenario: A package's tool runs in place of the native one for every agent
+      Given an agent "main"
+      And an agent "other"
+      And a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      And the native tool "shared_label_printer" answers "the native one"
+      And the tool "shared_label_printer" answers "the package's one"
+      When the model calls "shared_label_printer"
+      And the model of agent "other" calls "shared_label_printer"
+      Then call "1" succeeds with "the package's one"
+      And call "2" succeeds with "the package's one"
 
     @rule:registerTool.a-reserved-name @case:refused
     Scenario: The reserved name is visibly refused
@@ -727,6 +764,9 @@ Feature: registerTool
         | päckchen/druck |
         | constructor    |
         | __proto__      |
+        | mcp.parcels/labels:print@2 |
+        | café_printer |
+        | print_a_label_for_a_parcel_that_is_to_be_sent_to_another_country_before_the_end_of_the_week_or_later |
 
     @rule:registerTool.only-visible-tools-run
     Scenario Outline: The name <name> is not that of print_label
@@ -1056,6 +1096,26 @@ Feature: registerTool
       When the model calls "close_shop"
       Then request 1 lists "print_label"
       And request 2 does not list "print_label"
+
+    @rule:registerTool.tools-go-with-their-package @case:the-name-is-free
+    Scenario: A name is free for another package when its package is removed
+      Given a package "parcels" with the tool "print_label"
+      And a package "manager" with the tool "close_shop"
+      And the tool "close_shop" does
+        """
+        acts:
+          - {do: unload, package: parcels}
+          - {do: pi, call: registerTool, args: [{name: print_label, description: the manager's, parameters: {type: object, properties: {}}}]}
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      And the model first calls "close_shop"
+      When the model calls "print_label"
+      Then request 2 shows "print_label" with
+        """
+        description: the manager's
+        """
+      And the tool "print_label" runs 1 times
+      And call "2" succeeds
 
     @rule:registerTool.tools-go-with-their-package @case:native-is-back
     Scenario: A native tool answers again when the package that took its name is removed

@@ -13,6 +13,21 @@ Feature: setActiveTools
     And request 2 lists "global_reader_tool"
     And request 2 does not list "global_writer_tool"
 
+  @rule:setActiveTools.narrows-the-next-request @case:later-prompts
+  Scenario: It stays gone for the prompts that follow
+    Given package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And the model calls "global_reader_tool"
+    And the user says "what is left?"
+    Then request 3 does not list "global_writer_tool"
+    And request 4 does not list "global_writer_tool"
+    And request 5 lists "global_reader_tool"
+    And request 5 does not list "global_writer_tool"
+
   @rule:setActiveTools.a-tool-switched-off-is-unknown
   Scenario: The model calls it all the same
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
@@ -41,6 +56,20 @@ Feature: setActiveTools
     When the model calls "global_reader_tool"
     Then request 2 lists "global_writer_tool"
     And request 2 does not list "global_reader_tool"
+
+  @rule:setActiveTools.replaces-the-list-before @case:narrower-still
+  Scenario: A second list is narrower than the first
+    Given a native tool "global_scanner_tool"
+    And package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool, global_writer_tool]]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+    And request 2 does not list "global_scanner_tool"
 
   @rule:setActiveTools.replaces-across-packages
   Scenario: A second package's list
@@ -99,6 +128,46 @@ Feature: setActiveTools
     And request 1 of agent "other" lists "global_writer_tool"
     And request 2 of agent "other" lists "global_writer_tool"
 
+  @rule:setActiveTools.agents-are-apart @case:in-a-tool
+  Scenario: A tool that runs for one of two agents
+    Given an agent "main"
+    And an agent "other"
+    And a package "modes" with the tool "package_narrower_tool"
+    And the tool "package_narrower_tool" calls setActiveTools with [["global_reader_tool", "package_narrower_tool"]]
+    When the model of agent "other" calls "package_narrower_tool"
+    And the model calls "global_reader_tool"
+    And the model of agent "other" calls "global_writer_tool"
+    Then request 1 lists "global_writer_tool"
+    And request 2 lists "global_writer_tool"
+    And the tool "global_writer_tool" does not run
+
+  @rule:setActiveTools.agents-are-apart @case:at-the-same-time
+  Scenario: Two agents at work at the same time
+    Given an agent "main"
+    And an agent "other"
+    And the model of agent "main" first calls in one message
+      | tool               |
+      | global_reader_tool |
+    And the model of agent "other" first calls in one message
+      | tool               |
+      | global_reader_tool |
+    And package "modes" answers tool_call with
+      """
+      when: {agent: main}
+      acts:
+        - {do: hold, kinds: [model.request, handler.enter]}
+        - {do: hold, kinds: [handler.enter]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+      """
+    And package "modes" answers tool_call with
+      """
+      when: {agent: other}
+      acts: [{do: hold, kinds: [api.return]}]
+      """
+    When the user says "go" to ["main", "other"]
+    Then request 2 does not list "global_writer_tool"
+    And request 2 of agent "other" lists "global_writer_tool"
+
   @rule:setActiveTools.later-agents-are-untouched
   Scenario: An agent created afterwards
     Given package "modes" answers tool_call with
@@ -123,6 +192,17 @@ Feature: setActiveTools
     And the model of agent "helper" calls "global_writer_tool"
     Then request 1 of agent "helper" lists "global_writer_tool"
     And the tool "global_writer_tool" runs 1 times
+
+  @rule:setActiveTools.child-agents-are-untouched @case:before-the-first-request
+  Scenario: A list from loading is not spent on an agent that works for another
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    And a native tool "global_scanner_tool"
+    When an agent "helper" is created as a child of "main"
+    And the model of agent "helper" calls "global_writer_tool"
+    And the user says "hello"
+    Then request 1 of agent "helper" lists "global_writer_tool"
+    And request 1 lists "global_reader_tool"
+    And request 1 does not list "global_writer_tool"
 
   @rule:setActiveTools.a-tool-registered-later-joins
   Scenario: A tool registered after the list
@@ -176,6 +256,15 @@ Feature: setActiveTools
     Then request 2 lists "scope_local_scanner_tool"
     And exactly one notice names "scope_local_scanner_tool"
     And no notice names "global_reader_tool"
+
+  @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once @case:two-tools
+  Scenario: Two tools stay, and each is named
+    Given a native tool "scope_local_scanner_tool" in the agent's own scope
+    And a native tool "another_local_painter_tool" in the agent's own scope
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then exactly one notice names "scope_local_scanner_tool"
+    And exactly one notice names "another_local_painter_tool"
 
   @rule:setActiveTools.the-same-call-again-adds-no-notice
   Scenario: The same list again
@@ -235,6 +324,21 @@ Feature: setActiveTools
     Then request 1 lists "global_reader_tool"
     And request 1 does not list "global_writer_tool"
 
+  @rule:setActiveTools.while-loading @on:bridge @case:empty
+  Scenario: An empty list while the factory runs
+    Given package "modes" calls setActiveTools with [[]] while loading
+    When the user says "hello"
+    Then request 1 does not list "global_reader_tool"
+    And request 1 does not list "global_writer_tool"
+
+  @rule:setActiveTools.while-loading @on:bridge @case:two-packages
+  Scenario: The package loaded last has the last word
+    Given package "plan" calls setActiveTools with [["global_reader_tool"]] while loading
+    And package "build" calls setActiveTools with [["global_writer_tool"]] while loading
+    When the user says "hello"
+    Then request 1 lists "global_writer_tool"
+    And request 1 does not list "global_reader_tool"
+
   @rule:setActiveTools.while-loading @on:pi
   Scenario: On Pi it throws while the factory runs
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
@@ -248,6 +352,19 @@ Feature: setActiveTools
     When the model calls "global_reader_tool"
     Then request 2 lists "global_reader_tool"
     And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.in-before-agent-start @case:every-prompt
+  Scenario: Set before the first request of a later prompt
+    Given package "modes" answers before_agent_start with
+      """
+      when: {nth: 2}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the user says "hello"
+    And the model calls "global_reader_tool"
+    Then request 1 lists "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+    And request 3 does not list "global_writer_tool"
 
   @rule:setActiveTools.in-before-agent-start-at-once
   Scenario: Set before the first request, seen in it

@@ -24,6 +24,55 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" fails and says "I have thought about it"
 
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:whole-reason
+  Scenario Outline: A reason reaches the model to its last word
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: true, reason: <reason>}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "<last words>"
+
+    Examples:
+      | reason                                          | last words                         |
+      | "notes are closed.\\n\\nAsk the keeper: room 4" | Ask the keeper: room 4             |
+      | "закрыто до утра ✋🏽 – ask again"              | закрыто до утра ✋🏽 – ask again   |
+      | "100% of {notes} are %s, <closed> & sealed"     | 100% of {notes} are %s, <closed> & |
+
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:long-reason
+  Scenario: A long reason reaches the model to its end
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns:
+        block: true
+        reason: >-
+          The keeper of the notes has written down when nobody writes a note, and for how long, and whom to ask about it:
+          at night nobody writes a note, since the light is out, and whoever does so all the same writes into the wrong book;
+          at noon nobody writes a note, since the keeper is at table, and whoever does so all the same writes with the salt;
+          in the rain nobody writes a note, since the ink runs, and whoever does so all the same writes a lake and three rivers;
+          on the stairs nobody writes a note, since the next one falls over him, and whoever does so writes down an ambulance;
+          on Sundays nobody writes a note, since it is Monday soon, and whoever does so all the same has to read it out himself;
+          to the end nobody writes a note, since the next one wants to say something as well, and whoever does so has no reader.
+          Who has read all of this knows the end of a long reason.
+      """
+    When the model calls "write_note"
+    Then call "1" fails and says "the end of a long reason"
+
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:without-waiting
+  Scenario: A handler that answers without ever waiting
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      sync: true
+      returns: {block: true, reason: notes are closed}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "notes are closed"
+
   @rule:tool_call.a-block-without-a-reason-still-says-something
   Scenario Outline: A block without a usable reason
     Given a package "notes" with the tool "write_note"
@@ -128,6 +177,29 @@ Feature: tool_call
     And package "auditor" never sees tool_call
     And call "1" fails and says "the guard's reason"
 
+  @rule:tool_call.the-first-block-wins @case:an-answer-does-not-end-it
+  Scenario Outline: An answer that lets the call pass leaves the word to the next
+    Given a package "notes" with the tool "write_note"
+    And package "watcher" answers tool_call with
+      """
+      returns: <answer>
+      """
+    And a further handler of package "watcher" answers tool_call with
+      """
+      returns: <answer>
+      """
+    And package "guard" blocks "write_note" with the reason "the guard's reason"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the guard's reason"
+
+    Examples:
+      | answer                          |
+      | {block: false, reason: allowed} |
+      | {}                              |
+      | true                            |
+      | null                            |
+
   @rule:tool_call.handlers-are-asked-in-load-order
   Scenario: Packages in load order, handlers in order of registration
     Given a package "alpha" with the tool "write_note"
@@ -167,6 +239,42 @@ Feature: tool_call
     And call "1" fails and says "the guard stumbled"
     And package "second_guard" never sees tool_call
     And the model is asked 2 times
+
+  @rule:tool_call.a-gate-that-throws-blocks @case:whatever-it-throws
+  Scenario Outline: A handler that throws <what>
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      throws: <value>
+      """
+    And package "second_guard" listens to tool_call
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails
+    And package "second_guard" never sees tool_call
+    And the model is asked 2 times
+
+    Examples:
+      | what                      | value                      |
+      | an error without a word   | {$: error, message: ""}    |
+      | undefined                 | {$: undefined}             |
+      | null                      | null                       |
+      | false                     | false                      |
+      | zero                      | 0                          |
+      | an empty text             | ""                         |
+      | an object that looks like a pass | {block: false}      |
+
+  @rule:tool_call.a-gate-that-throws-blocks @case:without-waiting
+  Scenario: A handler that throws without ever waiting
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      sync: true
+      throws: {$: error, message: the guard stumbled}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the guard stumbled"
 
   @rule:tool_call.a-thrown-value-is-told
   Scenario: A handler that throws a text
@@ -269,6 +377,47 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And call "2" succeeds
 
+  @rule:tool_call.every-call-is-judged @case:every-agent
+  Scenario: The calls of every agent are judged
+    Given an agent "main"
+    And an agent "other"
+    And a package "notes" with the tool "write_note"
+    And a native tool "disk_cleaner"
+    And package "guard" answers tool_call with
+      """
+      when: {agent: other}
+      returns: {block: true, reason: not for the other one}
+      """
+    When the model calls "write_note"
+    And the model of agent "other" calls "write_note"
+    And the model of agent "other" calls "disk_cleaner"
+    Then package "guard" sees tool_call 3 times
+    And the tool "write_note" runs 1 times
+    And the tool "disk_cleaner" does not run
+    And call "2" fails and says "not for the other one"
+
+  @rule:tool_call.every-call-is-judged @case:late
+  Scenario: A handler that is the first of its package and comes late
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" calls on with [{"id": "late", "event": "tool_call"}]
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then package "notes" sees tool_call 1 times
+    And package "notes" sees tool_call of call "2" with {"toolName": "write_note"}
+
+  @rule:tool_call.every-call-is-judged @case:odd-id
+  Scenario: Calls whose ids are long or hold odd characters
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    When the model calls in one message
+      | id                                                                          | tool       |
+      | call_Ab-1.x\|fc_68a/ü=+                                                     | write_note |
+      | call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first  | write_note |
+      | call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second | write_note |
+    Then package "guard" sees tool_call of call "call_Ab-1.x|fc_68a/ü=+" with {"toolName": "write_note"}
+    And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "write_note"}
+    And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "write_note"}
+
   @rule:tool_call.a-handler-that-threw-is-asked-again
   Scenario: A gate that failed once
     Given a package "notes" with the tool "write_note"
@@ -343,6 +492,14 @@ Feature: tool_call
       | [{op: append, path: [input, tags], value: b}]               | {"text": "draft", "tags": ["a", "b"], "meta": {"by": "me"}}    |
       | [{op: set, path: [input, meta, by], value: you}]            | {"text": "draft", "tags": ["a"], "meta": {"by": "you"}}        |
       | [{op: set, path: [input, extra], value: true}]              | {"text": "draft", "tags": ["a"], "meta": {"by": "me"}, "extra": true} |
+
+  @rule:tool_call.mutation-reaches-the-tool @case:empty
+  Scenario: A key added to arguments that were empty
+    Given a package "notes" with the tool "write_note"
+    And package "editor" changes the argument "text" of "write_note" to "by the editor"
+    And package "signer" changes the argument "by" of "write_note" to "the signer"
+    When the model calls "write_note" with {}
+    Then the tool "write_note" runs with {"text": "by the editor", "by": "the signer"}
 
   @rule:tool_call.mutation-is-seen-by-later-handlers @case:within-a-package
   Scenario: A further handler of the package sees the change
@@ -473,6 +630,24 @@ Feature: tool_call
     And call "1" fails and says "argument"
     And the log keeps {"path": "/home"} as the arguments of call "1"
 
+  @rule:tool_call.native-arguments-are-never-rewritten @on:bridge @case:same-name-elsewhere
+  Scenario: A native tool has the name of a tool that a package has for another agent
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "lens_opener"
+    And a native tool "lens_cleaner" in the agent's own scope
+    And package "optics" answers tool_call with
+      """
+      when: {agent: other, tool: lens_opener}
+      acts: [{do: pi, call: registerTool, args: [{name: lens_cleaner, description: cleans, parameters: {type: object, properties: {}}}]}]
+      """
+    And package "rewriter" changes the argument "path" of "lens_cleaner" to "/tmp"
+    When the model of agent "other" calls "lens_opener"
+    And the model calls "lens_cleaner" with {"path": "/home"}
+    Then the tool "lens_cleaner" does not run
+    And call "2" fails and says "lens_cleaner"
+    And the log keeps {"path": "/home"} as the arguments of call "2"
+
   @rule:tool_call.native-arguments-are-never-rewritten @on:pi
   Scenario: On Pi the changed argument reaches the tool
     Given a native tool "disk_cleaner"
@@ -520,6 +695,18 @@ Feature: tool_call
       | [{op: set, path: [input, count], value: true}]           |
       | [{op: set, path: [input, path], value: null}]            |
       | [{op: set, path: [input, extra], value: null}]           |
+      | [{op: set, path: [input, path], value: "/home "}]        |
+      | [{op: set, path: [input, path], value: /HOME}]           |
+      | [{op: set, path: [input, deep, list], value: [2, 1]}]    |
+      | [{op: set, path: [input, deep, list], value: [1]}]       |
+
+  @rule:tool_call.deep-changes-are-mutations @case:empty
+  Scenario: A key added to arguments that were empty keeps a native tool from running
+    Given a native tool "disk_cleaner"
+    And package "rewriter" changes the argument "path" of "disk_cleaner" to "/tmp"
+    When the model calls "disk_cleaner" with {}
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "disk_cleaner"
 
   @rule:tool_call.a-block-beside-a-mutation-is-a-block
   Scenario: A handler that changes and blocks
@@ -600,6 +787,39 @@ Feature: tool_call
       | terminate |
       | 1         |
       | "true"    |
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:without-a-reason
+  Scenario: A block that asks to stop and gives no reason
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: true, terminate: true}
+      """
+    When the model calls "write_note"
+    Then call "1" fails with a text
+    And the model is asked 1 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:beside-a-change
+  Scenario: A block that asks to stop, of a call whose arguments were changed
+    Given a package "notes" with the tool "write_note"
+    And package "editor" changes the argument "text" of "write_note" to "by the editor"
+    And package "guard" blocks "write_note" asking to stop
+    When the model calls "write_note" with {"text": "by the model"}
+    Then the tool "write_note" does not run
+    And the model is asked 1 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:asked-before
+  Scenario: A tool that asked in one call and does not in the next
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" asks to stop
+    And the tool "write_note" does
+      """
+      when: {call: "2"}
+      returns: {content: [{type: text, text: not done yet}]}
+      """
+    When the model calls "write_note"
+    And the model calls "write_note"
+    Then the model is asked 3 times
 
   @rule:tool_call.input-at-the-stop-is-answered
   Scenario Outline: Input queued while the last call is judged

@@ -10,6 +10,17 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_end of call "1" with {"type": "tool_execution_end", "toolCallId": "1", "toolName": "read_note", "isError": false, "result": {"content": [{"type": "text", "text": "read_note ok"}]}}
 
+  @rule:tool_execution_end.payload @case:odd-id
+  Scenario: Ids that are long or hold odd characters
+    When the model calls in one message
+      | id                                                                          | tool      |
+      | call_Ab-1.x\|fc_68a/ü=+                                                     | read_note |
+      | call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first  | read_note |
+      | call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second | read_note |
+    Then package "recorder" sees tool_execution_end of call "call_Ab-1.x|fc_68a/ü=+" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "read_note"}
+
   @rule:tool_execution_end.payload-has-the-details
   Scenario: The details of a success
     Given the tool "read_note" does
@@ -35,6 +46,19 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
+
+  @rule:tool_execution_end.one-end-for-every-start @case:every-agent
+  Scenario: The calls of every agent
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "disk_reader"
+    When the model calls "read_note"
+    And the model of agent "other" calls "read_note"
+    And the model of agent "other" calls "disk_reader"
+    Then package "recorder" sees tool_execution_start 3 times
+    And package "recorder" sees tool_execution_end of call "2" with {"toolName": "read_note", "isError": false}
+    And package "recorder" sees tool_execution_end of call "3" with {"toolName": "disk_reader", "isError": false}
+    And package "recorder" sees tool_execution_end 3 times
 
   @rule:tool_execution_end.one-end-for-every-start @case:native
   Scenario: A native call
@@ -730,6 +754,19 @@ Feature: tool_execution_end
     Given package "clumsy" throws "the handler stumbled over its laces" from tool_execution_end
     When the model calls "read_note"
     Then a notice names "the handler stumbled over its laces"
+
+  @rule:tool_execution_end.a-throwing-handler-is-reported @case:each-time
+  Scenario: What it threw the second time
+    Given package "clumsy" throws "the handler stumbled over its laces" from tool_execution_end
+    And package "clumsy" answers tool_execution_end with
+      """
+      when: {call: "2"}
+      throws: the handler stumbled over the cat
+      """
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then a notice names "the handler stumbled over its laces"
+    And a notice names "the handler stumbled over the cat"
 
   @rule:tool_execution_end.answers-change-nothing
   Scenario: A handler that answers

@@ -27,6 +27,19 @@ Feature: tool_execution_start
       | {"grams": true, "label": 12}         |
       | {"grams": 7, "deep": {"list": [1]}}  |
 
+  @rule:tool_execution_start.payload @case:odd-id
+  Scenario: Ids that are long or hold odd characters
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls in one message
+      | id                                                                          | tool       |
+      | call_Ab-1.x\|fc_68a/ü=+                                                     | write_note |
+      | call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first  | write_note |
+      | call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second | write_note |
+    Then package "recorder" sees tool_execution_start of call "call_Ab-1.x|fc_68a/ü=+" with {"toolName": "write_note"}
+    And package "recorder" sees tool_execution_start of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "write_note"}
+    And package "recorder" sees tool_execution_start of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "write_note"}
+
   @rule:tool_execution_start.arguments-equal-the-durable-record @case:prepared
   Scenario: Arguments that the tool prepares for itself
     Given a package "scales" with the tool "weigh" and
@@ -181,6 +194,20 @@ Feature: tool_execution_start
     And package "alpha" throws "the recorder stumbled over a shoe" from tool_execution_start
     When the model calls "write_note"
     Then a notice names "the recorder stumbled over a shoe"
+
+  @rule:tool_execution_start.a-throwing-handler-is-reported @case:each-time
+  Scenario: What it throws the second time
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" throws "the recorder stumbled over a shoe" from tool_execution_start
+    And package "alpha" answers tool_execution_start with
+      """
+      when: {call: "2"}
+      throws: the recorder stumbled over the cat
+      """
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then a notice names "the recorder stumbled over a shoe"
+    And a notice names "the recorder stumbled over the cat"
 
   @rule:tool_execution_start.answers-change-nothing
   Scenario Outline: A start handler has no say

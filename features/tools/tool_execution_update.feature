@@ -15,6 +15,29 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then package "digger" sees tool_execution_update of call "1" with {"type": "tool_execution_update", "toolCallId": "1", "toolName": "dig", "partialResult": {"content": [{"type": "text", "text": "halfway"}], "details": {"progress": 0.5}}}
 
+  @rule:tool_execution_update.from-on-update @case:then-throws
+  Scenario: A partial result of a tool that fails afterwards
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: halfway}]}}]
+      throws: the shovel broke
+      """
+    When the model calls "dig"
+    Then package "digger" sees the updates ["halfway"] of call "1"
+    And call "1" fails and says "the shovel broke"
+
+  @rule:tool_execution_update.from-on-update @case:every-call
+  Scenario: Every call of a tool, and every agent's, has partial results
+    Given an agent "main"
+    And an agent "other"
+    And the tool "dig" sends the update "halfway"
+    When the model calls "dig"
+    And the model calls "dig"
+    And the model of agent "other" calls "dig"
+    Then package "digger" sees the updates ["halfway"] of call "1"
+    And package "digger" sees the updates ["halfway"] of call "2"
+    And package "digger" sees the updates ["halfway"] of call "3"
+
   @rule:tool_execution_update.in-order
   Scenario: Three partial results
     Given the tool "dig" sends the update "first"
@@ -146,6 +169,20 @@ Feature: tool_execution_update
     And package "digger" throws "the digger stumbled over its laces" from tool_execution_update
     When the model calls "dig"
     Then a notice names "the digger stumbled over its laces"
+
+  @rule:tool_execution_update.a-throwing-handler-is-reported @case:each-time
+  Scenario: What it threw the second time
+    Given the tool "dig" sends the update "first"
+    And package "digger" throws "the digger stumbled over its laces" from tool_execution_update
+    And package "digger" answers tool_execution_update with
+      """
+      when: {call: "2"}
+      throws: the digger stumbled over the cat
+      """
+    And the model first calls "dig"
+    When the model calls "dig"
+    Then a notice names "the digger stumbled over its laces"
+    And a notice names "the digger stumbled over the cat"
 
   @rule:tool_execution_update.every-package-is-told
   Scenario: The owner and another package

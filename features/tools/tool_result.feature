@@ -123,6 +123,19 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=[R]"
 
+  @rule:tool_result.changed-in-place @case:beside-an-answer
+  Scenario: A text changed in place by one package, and an answer without content by the next
+    Given package "redactor" answers tool_result with
+      """
+      ops: [{op: set, path: [content, 0, text], value: "KEY=[R]"}]
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "KEY=[R]"
+
   @rule:tool_result.changed-in-place @case:added
   Scenario: A block added in place
     Given package "annotator" answers tool_result with
@@ -141,6 +154,33 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" fails and says "KEY=abc123"
 
+  @rule:tool_result.success-becomes-an-error @case:with-a-text
+  Scenario: A success that is none, and the text that says why
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: first line}, {type: text, text: second line}]}
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true, content: [{type: text, text: judged}, {type: text, text: " and found wanting"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "judged and found wanting"
+    And "first line" is nowhere in the log
+
+  @rule:tool_result.success-becomes-an-error @case:all-of-it
+  Scenario: Every block of the success is in the error
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: first line}, {type: text, text: ", second line"}]}
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "first line, second line"
+
   @rule:tool_result.an-errors-text-is-replaced
   Scenario: The text of a failure
     Given the tool "read_note" throws "no file at /home/me/secret"
@@ -148,6 +188,16 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" fails and says "no such file"
     And "/home/me/secret" is nowhere in the log
+
+  @rule:tool_result.an-errors-text-is-replaced @case:several
+  Scenario: A failure's text becomes two
+    Given the tool "read_note" throws "no file at /home/me/secret"
+    And package "redactor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: no such file}, {type: text, text: ", try another shelf"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "no such file, try another shelf"
 
   @rule:tool_result.an-error-stays-an-error @on:bridge
   Scenario: A failure cannot be recovered
@@ -244,6 +294,16 @@ Feature: tool_result
     When the model calls "read_note"
     Then package "watcher" sees tool_result of call "1" with {"isError": true}
 
+  @rule:tool_result.patches-chain @case:error-flag-beside-content
+  Scenario: A package loaded later sees both that it was made an error and the text that says so
+    Given package "judge" answers tool_result with
+      """
+      returns: {isError: true, content: [{type: text, text: judged}]}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"isError": true, "content": [{"type": "text", "text": "judged"}]}
+
   @rule:tool_result.patches-chain @case:in-load-order
   Scenario: Packages in load order, handlers in order of registration
     Given package "alpha" listens to tool_result
@@ -256,6 +316,45 @@ Feature: tool_result
       handler "tool_result#2" of call "1"
       the tool_result of call "1" in package "beta"
       """
+
+  @rule:tool_result.input-is-what-the-tool-ran-with @case:beside-each-other
+  Scenario: Arguments of two calls that run beside each other
+    Given a package "runners" with the tool "run" and
+      """
+      executionMode: parallel
+      """
+    And package "runners" answers tool_call with
+      """
+      when: {call: "1"}
+      ops: [{op: set, path: [input, lane], value: outer}]
+      """
+    And the tool "run" does
+      """
+      when: {call: "1"}
+      acts: [{do: hold, kinds: [tool.exit]}]
+      returns: {content: [{type: text, text: slow}]}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls in one message
+      | tool | arguments   |
+      | run  | {"lane": 1} |
+      | run  | {"lane": 2} |
+    Then package "watcher" sees tool_result of call "1" with {"input": {"lane": "outer"}}
+    And package "watcher" sees tool_result of call "2" with {"input": {"lane": 2}}
+
+  @rule:tool_result.native-results-are-patched-too @case:every-agent
+  Scenario: The results of every agent's calls are patched
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "disk_reader"
+    And the native tool "disk_reader" answers "raw sectors"
+    And package "redactor" replaces the text of results by "hidden by the redactor"
+    When the model calls "disk_reader"
+    And the model of agent "other" calls "disk_reader"
+    And the model of agent "other" calls "read_note"
+    Then call "1" succeeds with "hidden by the redactor"
+    And call "2" succeeds with "hidden by the redactor"
+    And call "3" succeeds with "hidden by the redactor"
 
   @rule:tool_result.a-patch-is-its-calls-own
   Scenario: A further call of the same tool, which nobody patches
@@ -364,6 +463,22 @@ Feature: tool_result
     When the model calls "take_picture"
     Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}
     And the log keeps {"isError": false, "content": [{"type": "image"}]} as the result of call "1"
+
+  @rule:tool_result.pictures-are-shown @case:each-its-own
+  Scenario: Two pictures as a handler sees them
+    Given a package "camera" with the tool "take_pictures"
+    And the tool "take_pictures" does
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+          - {type: text, text: and}
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg==}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "take_pictures"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}, {"type": "text", "text": "and"}, {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg=="}]}
+    And the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "and"}, {"type": "image"}]} as the result of call "1"
 
   @rule:tool_result.pictures-survive-a-note @case:returned
   Scenario: A note beside a picture
@@ -555,6 +670,19 @@ Feature: tool_result
     Given package "redactor" replaces the text of results by "KEY=[R]"
     When the model calls "read_note"
     Then request 2 shows the result of call "1" as the log keeps it
+
+  @rule:tool_result.a-throwing-handler-is-reported @case:each-time
+  Scenario: What it threw the second time
+    Given package "clumsy" throws "the handler stumbled over its laces" from tool_result
+    And package "clumsy" answers tool_result with
+      """
+      when: {call: "2"}
+      throws: the handler stumbled over the cat
+      """
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then a notice names "the handler stumbled over its laces"
+    And a notice names "the handler stumbled over the cat"
 
   @rule:tool_result.a-handler-that-threw-is-told-again
   Scenario: A handler that failed once

@@ -180,6 +180,17 @@ Feature: unregisterTool
     Then request 2 lists "shared_printer"
     And call "2" succeeds with "the native one"
 
+  @rule:unregisterTool.what-was-shadowed-comes-back @case:as-a-native
+  Scenario: The native tool of that name is a native tool again
+    Given a native tool "shared_printer"
+    And package "parcels" registers the tool "shared_printer"
+    And the tool "manage" calls unregisterTool with ["shared_printer"]
+    And package "rewriter" changes the argument "paper" of "shared_printer" to "yellow"
+    And the model first calls "manage"
+    When the model calls "shared_printer" with {"paper": "white"}
+    Then the tool "shared_printer" does not run
+    And call "2" fails and says "shared_printer"
+
   @rule:unregisterTool.both-of-two-registrations-go
   Scenario: A tool that was registered twice is taken back once
     Given package "parcels" registers the tool "print_label"

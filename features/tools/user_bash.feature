@@ -16,6 +16,23 @@ Feature: user_bash
       | !ls     |
       | !!ls -a |
 
+  @rule:user_bash.a-prompt-is-a-prompt @case:while-it-works
+  Scenario Outline: Input that begins with an exclamation mark, given while the agent works
+    Given the tool "recall" does
+      """
+      acts: [{do: say, how: <how>, text: "!ls -a"}]
+      returns: {content: [{type: text, text: recalled}]}
+      """
+    When the model calls "recall"
+    Then package "shell_history" never sees user_bash
+    And request 2 carries the text "recalled"
+    And request <request> carries the text "!ls -a"
+
+    Examples:
+      | how       | request |
+      | steer     | 2       |
+      | follow_up | 3       |
+
   @rule:user_bash.a-call-named-bash-is-a-call @case:native
   Scenario: A model's call of a native tool named bash
     Given a native tool "bash"
@@ -85,6 +102,19 @@ Feature: user_bash
     Then on, called while loading, answered
     And call "1" succeeds with "recall ok"
     And package "shell_history" sees tool_call 1 times
+
+  @rule:user_bash.subscribing-is-accepted @case:before-the-others
+  Scenario: What a package subscribes to afterwards is heard
+    Given a package "fish" with the tool "swim"
+    And package "fish" listens to user_bash
+    And package "fish" listens to every tool event
+    And the tool "swim" sends the update "halfway"
+    When the model calls "swim"
+    Then package "fish" sees tool_execution_start 1 times
+    And package "fish" sees tool_call 1 times
+    And package "fish" sees tool_execution_update 1 times
+    And package "fish" sees tool_result 1 times
+    And package "fish" sees tool_execution_end 1 times
 
   @rule:user_bash.subscribing-later-is-accepted
   Scenario: A subscription made by a running tool
