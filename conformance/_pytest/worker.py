@@ -22,6 +22,7 @@ from conformance.catalogue.features import TAGS
 from conformance.deadlines import Deadlines
 from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.drivers.envelope import printable
+from conformance.garbage import spared
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
 from conformance.trace import Event, Trace
@@ -128,6 +129,12 @@ class Worker:
         return item.stash.get(RUN, None) is not None
 
     # --- running them -------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """Run the tests with the garbage collector out of their way."""
+        with spared():
+            return (yield)
 
     def open_stage(self, item: pytest.Item, bridge: Bridge) -> Stage:
         """A fresh stage on a bridge for the test ``item``."""

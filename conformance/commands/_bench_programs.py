@@ -43,6 +43,7 @@ def _run(way: Way, count: int, whole: bool, number: int) -> tuple[float, float]:
     from conformance.drivers.driver import Driver
     from conformance.drivers.reference import make_backend
     from conformance.drivers.stdio import StdioDriver
+    from conformance.garbage import spared
     from conformance.invariants import judge
     from conformance.programs import AnyOperation, run_program
     from conformance.programs.search import own_connection
@@ -69,7 +70,8 @@ def _run(way: Way, count: int, whole: bool, number: int) -> tuple[float, float]:
         if whole:
             judge(ran.trace, ran.context)
 
-    run()
+    with spared():  # as a session of tests has it
+        run()
     wall, processor = time.perf_counter(), time.process_time()
     at.runner.run(driver.close())
     at.runner.close()

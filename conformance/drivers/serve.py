@@ -14,6 +14,7 @@ from conformance.drivers.backend import Backend, BackendFactory
 from conformance.drivers.driver import HarnessError
 from conformance.drivers.jsonrpc import Connection
 from conformance.drivers.protocol import SUITE_ASKS, Message, Record, TraceNote
+from conformance.garbage import spared
 
 
 class _Suite:
@@ -56,7 +57,8 @@ def serve(factory: BackendFactory) -> int:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     try:
-        return asyncio.run(_serve(factory, read_fd, write_fd))
+        with spared():
+            return asyncio.run(_serve(factory, read_fd, write_fd))
     except HarnessError as error:
         print(error, file=sys.stderr)
         return 1
