@@ -26,6 +26,7 @@ from conformance.programs.likeness import Row, first_difference, normal
 from conformance.programs.operations import AnyOperation, encode
 from conformance.programs.run import Connection, Ran, run_program
 from conformance.programs.search import own_connection
+from conformance.programs.strategy import random_programs
 from conformance.verdicts import Finding
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.host import Host
@@ -187,30 +188,6 @@ def spoken(mutants: Sequence[Mutant]) -> Iterator[Mutant]:
             yield mutant
 
 
-def draw(examples: int, number: int) -> list[list[AnyOperation]]:
-    """Return as many random programs, the same for the same seed."""
-    from hypothesis import HealthCheck, Phase, given, seed, settings
-
-    from conformance.programs.strategy import programs
-
-    drawn: list[list[AnyOperation]] = []
-
-    @seed(number)
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(programs())
-    def keep(program: list[AnyOperation]) -> None:
-        drawn.append(program)
-
-    keep()
-    return drawn
-
-
 _grounds: dict[str | None, Ground] = {}
 
 
@@ -239,7 +216,7 @@ def main(argv: list[str]) -> int:
         for mutant in spoken(list(load_mutants().values()))
         if not given.names or any(fnmatchcase(mutant.name, pattern) for pattern in given.names)
     ]
-    drawn = draw(given.examples, given.seed)
+    drawn = random_programs(given.examples, given.seed)
     for mount in {mutant.mount for mutant in chosen}:
         _grounds[mount] = Ground(drawn, mount).walk()
     # A fork has programs and reference already; nothing of the loop they were made on is used again.

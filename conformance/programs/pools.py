@@ -10,7 +10,7 @@ from conformance.plan import MAIN
 
 PACKAGES = ("alpha", "beta", "gamma")
 AGENTS = (MAIN, "other")
-OWN = ("stow", "fetch")
+OWN = ("stow", "fetch", "weigh")
 """Names of packages' tools. Two packages may take one name."""
 NATIVE = ("look", "probe")
 NOBODYS = "ghost"

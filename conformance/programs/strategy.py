@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
@@ -47,7 +49,6 @@ from conformance.scripts import (
 )
 
 T = TypeVar("T")
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 MOST = 12
 """The longest program."""
@@ -73,19 +74,30 @@ EVERYTHING = frozenset(
 """The capabilities that programs make use of."""
 
 
-def _of(*options: T) -> st.SearchStrategy[T]:
-    return st.sampled_from(options)
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[T]):
+    """One of some options, as often as it is among them; Hypothesis draws its place."""
+
+    options: tuple[T, ...]
+    place: st.SearchStrategy[int]
 
 
-_KIND = st.integers(0, 19)
-_MORE = st.integers(0, 3)
-_SELDOM = st.integers(0, 7)
-_TOOL = _of(*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "probe", "ghost")
-_OWN = _of(*["fetch"] * 6, "stow", "look")
+Draw = Callable[[Choice[Any]], Any]
+
+
+def _of(*options: T) -> Choice[T]:
+    return Choice(options, st.integers(0, len(options) - 1))
+
+
+_KIND = _of(*range(20))
+_MORE = _of(*range(4))
+_SELDOM = _of(*range(8))
+_TOOL = _of(*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost")
+_OWN = _of(*["fetch"] * 4, *["weigh"] * 4, "stow", "look")
 _ANY_OWN = _of("stow", "stow", "stow", "fetch", "look")
-_NATIVE = _of("probe", "look", "stow")
-_FIRST = {count: st.integers(0, min(count, len(pools.PACKAGES)) - 1) for count in range(1, MOST + 1)}
-_GOES_ON = st.integers(0, 4)
+_NATIVE = _of("probe", "probe", "look", "look", "stow")
+_FIRST = {count: _of(*range(min(count, len(pools.PACKAGES)))) for count in range(1, MOST + 1)}
+_GOES_ON = _of(*range(5))
 _SCHEMA = _of(*([0] * 14), 3, *range(len(pools.SCHEMAS)))
 _TOOL_KIND = _of(*([0] * 10), 1, 1, 3, *range(pools.TOOL_KINDS))
 _ARGUMENTS = _of(*pools.ARGUMENTS[:5] * 3, *pools.ARGUMENTS[:12] * 2, *pools.ARGUMENTS)
@@ -98,7 +110,7 @@ _EVENT = _of(
     "tool_execution_start",
     "tool_execution_update",
 )
-_REPLIES: dict[str, st.SearchStrategy[Reply]] = {
+_REPLIES: dict[str, Choice[Reply]] = {
     "tool_call": _of(*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
     "tool_result": _of(*pools.RESULTS[:7], *pools.RESULTS),
     "tool_execution_start": _of(*pools.WATCHES[:3], *pools.WATCHES),
@@ -114,7 +126,8 @@ _FINISH = _of(*pools.FINISHES)
 _ANSWER = _of("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
 _APPROVAL = _of("allowed-once", "rejected", "none")
 _WHEN = _of("body", "tool_call", "request", "tool_result", "tool_execution_start", "tool_execution_end")
-_BOOL = st.booleans()
+_BOOL = _of(False, True)
+_NTH = _of(1, 1, 2, 3)
 ALL_EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
 
 
@@ -124,15 +137,24 @@ def programs(capabilities: Collection[str] = EVERYTHING) -> st.SearchStrategy[li
 
 
 @st.composite
-def _programs(draw: Draw, maker: _Maker) -> list[AnyOperation]:
-    return _Program(draw, maker).make()
+def _programs(draw: Callable[[st.SearchStrategy[int]], int], maker: _Maker) -> list[AnyOperation]:
+    return _Program(lambda choice: choice.options[draw(choice.place)], maker).make()
+
+
+def random_programs(examples: int, number: int, capabilities: Collection[str] = EVERYTHING) -> list[list[AnyOperation]]:
+    """Return so many programs of plain random numbers, the same ones for the same ``number``.
+
+    Unlike what Hypothesis generates no program is a neighbour of the one before it, so that few of them reach much.
+    """
+    random, maker = Random(number), _Maker(frozenset(capabilities))
+    return [_Program(lambda choice: random.choice(choice.options), maker).make() for _ in range(examples)]
 
 
 class _Maker:
     """Which operations and acts there are for some capabilities: as often in the list as they are to be drawn."""
 
     def __init__(self, capabilities: frozenset[str]) -> None:
-        def weighed(*rows: tuple[str, int, str]) -> st.SearchStrategy[str]:
+        def weighed(*rows: tuple[str, int, str]) -> Choice[str]:
             return _of(*(name for name, weight, need in rows if need in ("", *capabilities) for _ in range(weight)))
 
         self.capabilities = capabilities
@@ -142,7 +164,7 @@ class _Maker:
             ("prompt", 5, ""),
             ("pi", 5, ""),
             ("policy", 3, "host-policy"),
-            ("agent", 2, "multiple-agents"),
+            ("agent", 3, "multiple-agents"),
             ("services", 2, "attachments-optional"),
         )
         """Operations before the stage has opened; :attr:`later` after that."""
@@ -218,7 +240,8 @@ class _Program:
         draw = self.draw
         name = pools.PACKAGES[min(self.packages, len(pools.PACKAGES) - 1)]
         self.packages += 1
-        tools = [Tool(spec=self.tool("stow" if self.packages == 1 else None), does=self.bodies())]
+        first = pools.OWN[min(self.packages, len(pools.OWN)) - 1]
+        tools = [Tool(spec=self.tool(first if self.packages == 1 or draw(_MORE) else None), does=self.bodies())]
         while len(tools) < 3 and draw(_MORE) == 3:
             tools.append(Tool(spec=self.tool(), does=self.bodies()))
         if draw(_BOOL):
@@ -312,14 +335,14 @@ class _Program:
 
     def turn(self, agent: str) -> Turn:
         messages = [self.message()]
-        while len(messages) < 3 and self.draw(_MORE) == 3:
+        while len(messages) < 3 and self.draw(_MORE) > 1:
             messages.append(self.message())
         return Turn(agent=agent, messages=messages)
 
     def message(self) -> ModelAnswer:
         draw = self.draw
         calls = [self.one_call()]
-        while len(calls) < 5 and draw(_GOES_ON) > 2:
+        while len(calls) < 5 and draw(_GOES_ON) > 1:
             calls.append(self.one_call())
         return pools.message(calls, draw(_FINISH))
 
@@ -370,7 +393,7 @@ class _Program:
         act = self.act(self.some() if when == "request" or draw(_BOOL) else None)
         if when == "request":
             return Timed(when=when, acts=[act], nth=2 if draw(_BOOL) else 1)
-        return Timed(when=when, acts=[act], nth=draw(_of(1, 1, 2, 3)))
+        return Timed(when=when, acts=[act], nth=draw(_NTH))
 
     def act(self, package: str | None = None) -> AnyAct:
         draw = self.draw

@@ -15,7 +15,7 @@ from conformance.drivers.protocol import AgentPrompt, Message, ModelAnswer, Nati
 from conformance.drivers.reference import make_backend
 from conformance.invariants import Broken
 from conformance.mutants import load_mutants
-from conformance.mutants.sweep import Ground, changed, draw, sweep_one
+from conformance.mutants.sweep import Ground, changed, sweep_one
 from conformance.programs.clock import patient_runner
 from conformance.programs.likeness import first_difference, normal
 from conformance.programs.operations import (
@@ -32,7 +32,7 @@ from conformance.programs.operations import (
 from conformance.programs.run import Connection, run_program
 from conformance.programs.search import Statistics, own_connection, search
 from conformance.programs.shrink import shrink
-from conformance.programs.strategy import EVERYTHING, MOST, programs
+from conformance.programs.strategy import EVERYTHING, MOST, programs, random_programs
 from conformance.properties import MOST_AT_ONCE, SHARDS, shares
 from conformance.scripts import Cancel, Timed
 
@@ -75,6 +75,17 @@ def test_programs_are_short_and_about_five_operations_long() -> None:
 def test_equal_seeds_draw_equal_programs_and_others_others() -> None:
     assert drawn(20, 5) == drawn(20, 5)
     assert drawn(20, 5) != drawn(20, 6)
+
+
+def test_programs_of_plain_random_numbers_are_as_long_and_the_same_for_the_same_number() -> None:
+    lengths = [len(program) for program in random_programs(200, 1)]
+    assert max(lengths) <= MOST
+    assert 4 < sum(lengths) / len(lengths) < 6.5
+    assert random_programs(20, 5) == random_programs(20, 5)
+    assert random_programs(20, 5) != random_programs(20, 6)
+    few = frozenset({"native-tools", "cancel"})
+    operations = {row["op"] for program in random_programs(80, 3, few) for row in to_json(program)}
+    assert operations <= {"package", "native", "prompt", "pi", "cancel"}
 
 
 def test_a_program_is_the_same_after_a_round_trip_through_json() -> None:
@@ -191,7 +202,7 @@ def test_time_on_a_patient_loop_passes_without_waiting() -> None:
 
 def test_a_mutant_runs_only_programs_that_reach_what_it_changes() -> None:
     mutants = load_mutants()
-    ground = Ground(draw(12, 1), None).walk()
+    ground = Ground(random_programs(12, 1), None).walk()
     codes = changed(mutants["block-ignored"])
     assert codes
     reaching = sum(not codes.isdisjoint(reached) for reached in ground.reached)
