@@ -12,6 +12,27 @@ from reference_bridge.host.decisions import Decision
 from reference_bridge.host.waterfall import Next, settle
 
 
+@mutant()
+class UserBashEndsTheSubscriptions(Bridge):
+    """Drops what a package subscribes to after user_bash while it loads."""
+
+    async def run_factory(self, installed: Installed, agent: Agent | None) -> None:
+        factory = installed.package.factory
+
+        async def forgetful(pi: Any) -> None:
+            real, asked = pi.on, list[str]()
+
+            def on(event: str, handler: Any) -> None:
+                if "user_bash" not in asked:
+                    real(event, handler)
+                asked.append(event)
+
+            pi.on = on
+            await settle(factory(pi))
+
+        await super().run_factory(Installed(Package(installed.package.name, forgetful), installed.instances), agent)
+
+
 class _RefusesSubscriptions(Bridge):
     late = False
 
@@ -49,6 +70,23 @@ class _Misfires(Bridge):
     async def fire(self, agent: Agent | None, command: str) -> None:
         event = {"type": "user_bash", "command": command, "excludeFromContext": False, "cwd": "/"}
         await self.dispatch.tell(agent, event)
+
+
+@mutant()
+class UserBashFiredBySteering(_Misfires):
+    """Fires user_bash for an exclamation mark in input that joins the turn at hand."""
+
+    def logged(self, session: Session, event: SessionEvent) -> None:
+        super().logged(session, event)
+        at_work: set[str] = self.__dict__.setdefault("_at_work", set())
+        if event.type == "step/end":
+            at_work.add(session.id)
+        elif event.type == "turn/start":
+            at_work.discard(session.id)
+        elif event.type == "user/message" and session.id in at_work:
+            text = "".join(block.get("text", "") for block in event.data["content"])
+            if text.startswith("!"):
+                self.events._beside(self.host.agents.get(session.id), self.fire(None, text))
 
 
 @mutant()

@@ -689,6 +689,22 @@ Feature: registerTool
       And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
       And either package "parcels" runs call "2", or its "shared_label_printer" is visibly refused
 
+    @rule:registerTool.a-name-of-a-native-tool @case:for-agents-that-are-there
+    Scenario: Of a native tool and one registered while agents are at work, one runs for every agent
+      Given an agent "main"
+      And an agent "other"
+      And a native tool "shared_label_printer"
+      And a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "shared_label_printer", "description": "the package's", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls "open_shop"
+      And the model of agent "other" calls "open_shop"
+      And the model calls "shared_label_printer"
+      And the model of agent "other" calls "shared_label_printer"
+      Then call "3" succeeds
+      And call "4" succeeds
+      And either package "parcels" runs call "3", or its "shared_label_printer" is visibly refused
+      And either package "parcels" runs call "4", or its "shared_label_printer" is visibly refused
+
     @rule:registerTool.a-name-of-a-native-tool @case:others-live
     Scenario Outline: A native tool's name harms no other tool
       Given a native tool "shared_label_printer"

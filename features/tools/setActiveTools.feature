@@ -134,10 +134,12 @@ Feature: setActiveTools
     And an agent "other"
     And a package "modes" with the tool "package_narrower_tool"
     And the tool "package_narrower_tool" calls setActiveTools with [["global_reader_tool", "package_narrower_tool"]]
+    And the tool "package_narrower_tool" calls getActiveTools with []
     When the model of agent "other" calls "package_narrower_tool"
     And the model calls "global_reader_tool"
     And the model of agent "other" calls "global_writer_tool"
-    Then request 1 lists "global_writer_tool"
+    Then getActiveTools returned a list without "global_writer_tool"
+    And request 1 lists "global_writer_tool"
     And request 2 lists "global_writer_tool"
     And the tool "global_writer_tool" does not run
 

@@ -38,6 +38,22 @@ Feature: tool_execution_update
     And package "digger" sees the updates ["halfway"] of call "2"
     And package "digger" sees the updates ["halfway"] of call "3"
 
+  @rule:tool_execution_update.told-while-the-tool-runs
+  Scenario: A tool that waits until its progress is heard
+    Given the tool "dig" does
+      """
+      acts:
+        - {do: update, update: {content: [{type: text, text: halfway}]}}
+        - {do: hold, kinds: [handler.exit], event: tool_execution_update}
+      returns: {content: [{type: text, text: done}]}
+      """
+    When the model calls "dig"
+    Then this order holds
+      """
+      the tool_execution_update of call "1"
+      the end of the body of call "1"
+      """
+
   @rule:tool_execution_update.in-order
   Scenario: Three partial results
     Given the tool "dig" sends the update "first"

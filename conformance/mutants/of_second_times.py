@@ -1,0 +1,178 @@
+"""Defects that show the second time: a later prompt, a later call of a tool, a name that is free again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from conformance.mutants.registry import mutant
+from reference_bridge.bridge.active_tools import ActiveTools
+from reference_bridge.bridge.bridge import Bridge
+from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.execution_events import ExecutionEvents
+from reference_bridge.bridge.notices import Notices
+from reference_bridge.bridge.packages import Instance
+from reference_bridge.bridge.registrations import Registrations
+from reference_bridge.bridge.tools import PiTool
+from reference_bridge.host import Agent, Session, SessionEvent
+from reference_bridge.host.definitions import ToolDefinition
+from reference_bridge.host.signals import AbortSignal
+
+# --- lists of tools ---------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class SecondListForgetsTheFirst(ActiveTools):
+    """Restricts with a second list only what is visible, and what the first list had hidden is back."""
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        view = self._host.tools.view(agent.scope)
+        super().apply(instance, agent, {*wanted, *(view.restrictable_names - view.visible.keys())})
+
+
+@mutant()
+class RestrictionLastsOnePrompt(Bridge):
+    """Lifts an agent's restriction when its next turn begins."""
+
+    def logged(self, session: Session, event: SessionEvent) -> None:
+        agent = self.host.agents.get(session.id)
+        if event.type == "turn/start" and event.data["turn"] > 1 and agent is not None:
+            kept = self.active_tools._masks.pop(agent, None)
+            if kept is not None:
+                kept[1]()
+        super().logged(session, event)
+
+
+@mutant(mount="root")
+class EmptyIntentIgnored(ActiveTools):
+    """Ignores an empty list that is set before there is an agent."""
+
+    def set(self, instance: Instance, names: Any) -> None:
+        if names or self.agent_of(instance) is not None:
+            super().set(instance, names)
+
+
+@mutant(mount="root")
+class FirstIntentLasts(ActiveTools):
+    """Applies, of several lists from before there was an agent, the first one."""
+
+    def fulfil_intents(self, agent: Agent) -> bool:
+        self._intents = dict(list(self._intents.items())[:1])
+        return super().fulfil_intents(agent)
+
+
+@mutant()
+class OneToolNamed(ActiveTools):
+    """Names one of the tools that could not be switched off."""
+
+    def report(self, instance: Instance, agent: Agent, wanted: frozenset[str], remaining: frozenset[str]) -> None:
+        super().report(instance, agent, wanted, frozenset(sorted(remaining)[:1]))
+
+
+@mutant()
+class ListsWithoutTheUndescribed(ActiveTools):
+    """Lists no tool that has no description."""
+
+    def names(self, instance: Instance) -> list[str]:
+        return [name for name, tool in self.visible(instance).items() if tool.description]
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        return [row for row in super().all(instance) if row["description"]]
+
+
+@mutant()
+class ListsWithoutTheAgentsOwn(ActiveTools):
+    """Lists no native tool that is registered in the agent's own scope."""
+
+    def visible(self, instance: Instance) -> dict[str, ToolDefinition]:
+        view = self._host.tools.view(self.scope(instance))
+        return {
+            name: tool
+            for name, tool in view.visible.items()
+            if name in view.restrictable_names or self._tool_of(tool) is not None
+        }
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        seen = self.visible(instance)
+        return [row for row in super().all(instance) if row["name"] in seen]
+
+
+@mutant()
+class FirstPromptIsAnnounced(Bridge):
+    """Asks packages before the first prompt of an agent and before no later one."""
+
+    def logged(self, session: Session, event: SessionEvent) -> None:
+        super().logged(session, event)
+        agent = self.host.agents.get(session.id)
+        if event.type == "turn/start" and event.data["turn"] > 1 and agent is not None:
+            self._opening.discard(agent)
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class OnceMigratedStaysMigrated(Registrations):
+    """Takes a native tool for a package's when a package had its name before."""
+
+    def tool_of(self, definition: ToolDefinition | None) -> PiTool | None:
+        known: dict[str, PiTool] = self.__dict__.setdefault("_known", {})
+        tool = super().tool_of(definition)
+        if definition is None:
+            return None
+        if tool is not None:
+            known[definition.name] = tool
+        return tool or known.get(definition.name)
+
+
+@mutant()
+class UnloadKeepsTheNames(Registrations):
+    """Refuses for ever a name that a package had which is gone."""
+
+    def drop(self, instance: Instance) -> None:
+        gone = self.__dict__.setdefault("_gone", set())
+        gone.update(entry.tool.name for entry in self if entry.tool.instance is instance)
+        super().drop(instance)
+
+    def register(self, instance: Instance, definition: Any) -> None:
+        if definition.get("name") not in self.__dict__.get("_gone", ()):
+            super().register(instance, definition)
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class FailuresReportedOnce(Notices):
+    """Says what a package's handler of an event throws the first time, and nothing of what it throws later."""
+
+    def handler_failed(self, package: str, event: str, text: str) -> None:
+        self.warn_once((package, event), f"a {event} handler of package {package!r} failed: {text}")
+
+
+@mutant()
+class OneCallHasUpdates(ExecutionEvents):
+    """Tells of the updates of a tool's first call."""
+
+    def update(self, call: Call, partial: Any, signal: AbortSignal | None = None) -> None:
+        first: dict[tuple[Any, str], Call] = self.__dict__.setdefault("_first", {})
+        if first.setdefault((call.agent, call.name), call) is call:
+            super().update(call, partial, signal)
+
+
+@mutant()
+class UpdatesKeptUntilTheAnswer(ExecutionEvents):
+    """Tells of a call's updates when its tool has answered, and of none when it threw."""
+
+    def update(self, call: Call, partial: Any, signal: AbortSignal | None = None) -> None:
+        if not call.settled:
+            kept: dict[Call, list[Any]] = self.__dict__.setdefault("_kept", {})
+            kept.setdefault(call, []).append((partial, signal))
+
+    async def settle(self, call: Call) -> None:
+        threw = sys.exc_info()[0] is not None
+        for partial, signal in self.__dict__.setdefault("_kept", {}).pop(call, []):
+            if not threw:
+                super().update(call, partial, signal)
+        await super().settle(call)
