@@ -408,7 +408,7 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(schema=SCHEMAS, values=st.lists(VALUES, min_size=2, max_size=5))
 def test_neither_the_call_nor_the_schema_is_ever_changed(schema: dict[str, Any], values: list[object]) -> None:
     whole = {"type": "object", "properties": {"v": schema}}
@@ -420,7 +420,7 @@ def test_neither_the_call_nor_the_schema_is_ever_changed(schema: dict[str, Any],
         assert repr((whole, call)) == before
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(schema=SCHEMAS, values=st.lists(VALUES, min_size=2, max_size=5))
 def test_what_has_passed_once_passes_again_unchanged(schema: dict[str, Any], values: list[object]) -> None:
     whole = {"type": "object", "properties": {"v": schema}}
@@ -432,7 +432,7 @@ def test_what_has_passed_once_passes_again_unchanged(schema: dict[str, Any], val
         assert stringify(validate_arguments("t", whole, passed)) == stringify(passed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(schema=SCHEMAS, values=st.lists(VALUES, min_size=2, max_size=5))
 def test_a_refusal_always_shows_what_was_sent(schema: dict[str, Any], values: list[object]) -> None:
     whole = {"type": "object", "properties": {"v": schema, "n": {"type": "number"}}, "required": ["n"]}
