@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.invariants import Story
 from conformance.programs.operations import (
     AddAgent,
-    AddNative,
     AddPackage,
-    AnyOperation,
     CallApi,
     DropNative,
     Program,
-    ReloadPackage,
-    UnloadPackage,
     to_json,
 )
 
+_ANSWERS = ("deny", "allow", "next", "ask", "guard", "throw", "guard-throw")
 NOBODY = ""
 """The owner of a registration of which the program does not tell whose code makes it."""
 
@@ -37,55 +35,76 @@ class Freedom:
     owners: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     nothing: str = ""
     policies: set[str] = field(default_factory=set)
-    """Listeners of the host's policy that do not just deny, allow or hand on."""
+    """Listeners of the host's policy whose answer is the host's own affair."""
 
 
 def freedom(program: Program) -> Freedom:
-    """Return what this program leaves free."""
+    """Return what this program leaves free, from its beginning to its end."""
     found = Freedom()
-    natives: set[str] = set()
-    late: set[str] = set()
-    opened = False
-    packages_after = False
+    several = any(isinstance(operation, AddAgent) for operation in program)
     for operation in program:
-        if isinstance(operation, AddPackage):
-            packages_after = packages_after or opened
+        if isinstance(operation, AddPackage) and several:
             for made in operation.calls:
-                if made.call in ("setActiveTools", "unregisterTool"):
-                    found.nothing = "a package narrows or takes back tools while it is loaded"
-        elif isinstance(operation, AddNative):
-            natives.add(operation.native.name)
-            if opened:
-                late.add(operation.native.name)
+                if made.call == "setActiveTools":
+                    found.nothing = "a package narrows tools while it is loaded, and there are several agents"
         elif isinstance(operation, DropNative):
-            late.add(operation.name)
-        elif isinstance(operation, UnloadPackage | ReloadPackage):
-            found.nothing = found.nothing or "a package is taken away or loaded again"
-        opened = opened or (not isinstance(operation, AddPackage | AddNative | AddAgent) and _opens(operation))
-    if packages_after:
-        found.nothing = found.nothing or "a package is loaded when there are agents"
+            found.names.add(operation.name)
     for owner, call, args in _api_calls(program):
         if call == "registerTool" and args and isinstance(args[0], dict):
             _register(found, owner, args[0])
     for row in _walk(to_json(program)):
         policy = row.get("policy")
-        if isinstance(policy, dict) and policy.get("answer", "next") not in ("deny", "allow", "next"):
+        if isinstance(policy, dict) and policy.get("answer", "next") not in _ANSWERS:
             found.policies.add(policy["id"])
-        if row.get("do") in ("native", "drop-native"):
-            late.add(row["native"]["name"] if row["do"] == "native" else row["name"])
-        elif row.get("do") in ("unload", "hold", "abort", "host", "next"):
+        if row.get("do") == "drop-native":
+            found.names.add(row["name"])
+        elif row.get("do") in ("hold", "abort", "host", "next"):
             found.nothing = found.nothing or f"an act of the kind {row['do']} is done"
-    for name, owners in found.owners.items():
-        if len(owners) > 1 or name in natives | late or NOBODY in owners:
-            found.names.add(name)
-    found.names |= late
-    if any(isinstance(operation, AddAgent) for operation in program):
-        if any(_outside(program)):
-            found.nothing = found.nothing or "a list is set outside any handler, and there are several agents"
-        # Whether a package's later registration reaches other agents depends on how the bridge is mounted.
-        found.names |= {name for call, name in _later(program) if call in ("registerTool", "unregisterTool")}
     _leave_out_switched(found, program)
     return found
+
+
+class Contested:
+    """From where on in a story which names are free: several registered them, or it is not told for whom.
+
+    Whose a name is that two packages register, or a package and the host, no must says; and whether a package's later
+    registration reaches other agents depends on how the bridge is mounted.
+    """
+
+    def __init__(self, story: Story) -> None:
+        self._since: dict[str, int] = {}
+        owners: dict[str, set[str]] = defaultdict(set)
+        agents = 0
+        later: set[str] = set()
+        packages = {name: made["package"] for name, made in story.instances.items()}
+        for number, event in enumerate(story.events):
+            if event.kind == "agent.created":
+                agents += 1
+                for name in later if agents > 1 else ():
+                    self._since.setdefault(name, number)
+            elif event.kind == "operator":
+                for name in event["natives"] or ():
+                    owners[name].add("")
+                    if event["act"] == "native" or len(owners[name]) > 1:
+                        self._since.setdefault(name, number)
+            elif event.kind == "api.call" and event["call"] in ("registerTool", "unregisterTool") and event["args"]:
+                about = event["args"][0]
+                named = about.get("name") if isinstance(about, dict) else about
+                if not isinstance(named, str):
+                    continue
+                name = named
+                if event["call"] == "registerTool":
+                    owners[name].add(packages.get(event["instance"], event["instance"]))
+                    if len(owners[name]) > 1:
+                        self._since.setdefault(name, number)
+                if agents > 1:
+                    self._since.setdefault(name, number)
+                elif agents == 1:
+                    later.add(name)
+
+    def before(self, number: int) -> set[str]:
+        """Return the names that are free at a place of the story."""
+        return {name for name, since in self._since.items() if since < number}
 
 
 def _leave_out_switched(found: Freedom, program: Program) -> None:
@@ -122,31 +141,6 @@ def _api_calls(program: Program) -> Iterator[tuple[str, str, list[Any]]]:
         for part in _walk(row):
             if part.get("do") == "pi":
                 yield part.get("package") or owner, part["call"], part.get("args", [])
-
-
-def _later(program: Program) -> Iterator[tuple[str, str]]:
-    """Method and tool of every call of the Pi API that is made after loading and names a tool."""
-    for operation, row in zip(program, to_json(program), strict=True):
-        made = [(operation.call, operation.args)] if isinstance(operation, CallApi) else []
-        made += [(part["call"], part.get("args", [])) for part in _walk(row) if part.get("do") == "pi"]
-        for call, args in made:
-            named = args[0].get("name") if args and isinstance(args[0], dict) else args[0] if args else None
-            if isinstance(named, str):
-                yield call, named
-
-
-def _outside(program: Program) -> Iterator[bool]:
-    """For every list that is set: whether an instance sets it whose agent nobody told, for it may serve several."""
-    for operation, row in zip(program, to_json(program), strict=True):
-        if isinstance(operation, CallApi):
-            yield operation.call == "setActiveTools"
-        for part in _walk(row):
-            if part.get("do") == "pi":
-                yield part["call"] == "setActiveTools" and bool(part.get("package") or part.get("outside"))
-
-
-def _opens(operation: AnyOperation) -> bool:
-    return type(operation).__name__ not in ("AddServices", "AddPolicy")
 
 
 def _walk(value: Any) -> Iterator[dict[str, Any]]:

@@ -163,6 +163,12 @@ FOUND: list[tuple[str, str, list[AnyOperation], list[str]]] = [
         ["the model is asked 1 times"],
     ),
     (
+        "odd-result-ends-the-turn",
+        "registerTool.an-odd-result-costs-one-result",
+        [package(body=Behaviour(reply=Reply())), asks(("stow", '{"s":"x"}'))],
+        [],
+    ),
+    (
         "restriction-never-applied",
         "setActiveTools.narrows-the-next-request",
         [package(), LOOK, CallApi(package="alpha", call="setActiveTools", args=[["stow"]]), asks(("ghost", "{}"))],
@@ -313,10 +319,6 @@ FREE: dict[str, tuple[str, list[AnyOperation]]] = {
             ),
             asks(("stow", '{"s":"x"}')),
         ],
-    ),
-    "a tool that returns nothing": (
-        "odd-result-ends-the-turn",
-        [package(body=Behaviour(reply=Reply())), asks(("stow", '{"s":"x"}'))],
     ),
     "an agent made by one mount only": (
         "text-trimmed",
