@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.exec import Exec, Options
-from reference_bridge.host import AbortSignal
+from reference_bridge.host import AbortController, AbortSignal, Agent
 from reference_bridge.host.subprocess import Child, Exit, SpawnSpec
 
 
@@ -97,3 +97,56 @@ class ExecKeepsEverything(Exec):
     def answer(self, child: Child, ended: Exit, killed: bool) -> dict[str, Any]:
         out, err = (stream.read_from(0).text[-self._limit :] for stream in (child.stdout, child.stderr))
         return {"stdout": out, "stderr": err, "code": self.code(ended), "killed": killed}
+
+
+@mutant()
+class ExecTakesLargeCodesForSignals(Exec):
+    """Takes a child that ends with a code above 128 for one that was killed."""
+
+    def answer(self, child: Child, ended: Exit, killed: bool) -> dict[str, Any]:
+        return super().answer(child, ended, killed or (ended.code or 0) > 128)
+
+
+@mutant()
+class ExecDropsTheByteOrderMark(Exec):
+    """Drops the byte order mark at the head of the output."""
+
+    def answer(self, child: Child, ended: Exit, killed: bool) -> dict[str, Any]:
+        answer = super().answer(child, ended, killed)
+        return {**answer, "stdout": answer["stdout"].removeprefix("\ufeff")}
+
+
+@mutant()
+class ExecFlattensArguments(Exec):
+    """Hands on the first line of each argument, and no argument that is only hyphens."""
+
+    def arguments(self, args: Any) -> list[str]:
+        return [text.partition("\n")[0] for text in super().arguments(args) if text.strip("-") or not text]
+
+
+@mutant()
+class ExecTimeoutHidesTheSignal(Exec):
+    """Does not listen to a signal that is handed over beside a timeout."""
+
+    def options(self, agent: Agent | None, given: dict[str, Any]) -> Options:
+        asked = super().options(agent, given)
+        return asked if asked.timeout is None else replace(asked, signal=None)
+
+
+@mutant()
+class ExecEndsAllChildren(Exec):
+    """Marks and ends every child that runs when one of them reaches its timeout."""
+
+    async def watched(self, child: Child, asked: Options, stop: AbortController) -> dict[str, Any]:
+        running: set[AbortController] = self.__dict__.setdefault("_running", set())
+
+        def end_all() -> None:
+            for each in list(running):
+                each.abort("stopped")
+
+        running.add(stop)
+        stop.signal.add_listener(end_all)
+        try:
+            return await super().watched(child, asked, stop)
+        finally:
+            running.discard(stop)

@@ -8,14 +8,15 @@ from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
-from reference_bridge.bridge.bridge import Bridge
+from reference_bridge.bridge.bridge import Bridge, Installed
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.notices import Notices
-from reference_bridge.bridge.packages import Instance
+from reference_bridge.bridge.packages import Instance, Package
 from reference_bridge.bridge.registrations import Registrations
 from reference_bridge.bridge.tools import PiTool
-from reference_bridge.host import Agent, Session, SessionEvent
+from reference_bridge.bridge.values import as_object
+from reference_bridge.host import Agent, Host, Session, SessionEvent
 from reference_bridge.host.definitions import ToolDefinition
 from reference_bridge.host.signals import AbortSignal
 
@@ -138,6 +139,75 @@ class UnloadKeepsTheNames(Registrations):
     def register(self, instance: Instance, definition: Any) -> None:
         if definition.get("name") not in self.__dict__.get("_gone", ()):
             super().register(instance, definition)
+
+
+@mutant(mount="root")
+class RegisteredAgainIsActiveAgain(Bridge):
+    """Switches a tool on again that is registered once more."""
+
+    def __init__(self, host: Host, mount: Any = "root") -> None:
+        super().__init__(host, mount)
+        register = self.registrations.register
+
+        def registered(instance: Instance, definition: Any) -> None:
+            register(instance, definition)
+            name = as_object(definition).get("name")
+            for agent, (owner, lift) in list(self.active_tools._masks.items()):
+                view = self.host.tools.view(agent.scope)
+                denied = view.restrictable_names - view.visible.keys() - {name}
+                lift()
+                self.active_tools._masks[agent] = (owner, self.host.tools.restrict(agent.scope, deny=sorted(denied)))
+
+        self.registrations.register = registered  # type: ignore[method-assign]
+
+
+# --- packages ---------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class RemovedPackagesListenOn(Bridge):
+    """Takes away the tools of a removed package and leaves its handlers."""
+
+    def unload(self, name: str) -> None:
+        kept = self.find(name)
+        super().unload(name)
+        for instance in kept.instances:
+            instance.active = True
+        self.installed.append(Installed(Package(f"{name} (removed)", kept.package.factory), kept.instances))
+
+
+@mutant()
+class FailedPackagesListenOn(Bridge):
+    """Takes away the tools of a package whose factory throws and leaves its handlers."""
+
+    async def install(self, installed: Installed, at: int) -> None:
+        made: list[Instance] = []
+        factory = installed.package.factory
+
+        def watched(pi: Any) -> Any:
+            made.append(pi._instance)
+            return factory(pi)
+
+        watching = Installed(Package(installed.package.name, watched), installed.instances)
+        try:
+            await super().install(watching, at)
+        except Exception:
+            for instance in made:
+                instance.active = True
+            self.installed.append(Installed(Package(f"{installed.package.name} (failed)", factory), made))
+            raise
+
+
+@mutant()
+class ReloadDoublesTheHandlers(Bridge):
+    """Keeps the handlers of a package's earlier run beside those of its reload."""
+
+    async def reload(self, name: str, replacement: Package | None = None) -> None:
+        earlier = [instance.handlers for instance in self.find(name).instances]
+        await super().reload(name, replacement)
+        for instance, handlers in zip(self.find(name).instances, earlier, strict=False):
+            for event, kept in handlers.items():
+                instance.handlers.setdefault(event, []).extend(kept)
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ Feature: exec
       | code |
       | 3    |
       | 0    |
+      | 130  |
+      | 255  |
 
   @rule:exec.output-is-told-as-it-was-written
   Scenario Outline: Ends of lines, colours and blanks
@@ -25,6 +27,7 @@ Feature: exec
       | written                               | told                          |
       | a\\\\r\\\\nb\\\\rc\\\\n               | a\\r\\nb\\rc\\n               |
       | \\\\033[31mred\\\\033[0m              | \\u001b[31mred\\u001b[0m      |
+      | \\\\357\\\\273\\\\277with a mark       | \\ufeffwith a mark              |
       | \\\\n\\\\n  in the middle  \\\\n\\\\n | \\n\\n  in the middle  \\n\\n |
 
   @rule:exec.no-shell @case:arguments
@@ -32,6 +35,12 @@ Feature: exec
     Given the tool "run" calls exec with ["printf", ["<%s>", "$HOME", "*", "a;b", "`id`", "", " c  d "]]
     When the model calls "run"
     Then exec resolved with {"stdout": "<$HOME><*><a;b><`id`><>< c  d >", "code": 0}
+
+  @rule:exec.no-shell @case:odd-arguments
+  Scenario: Arguments of several lines, other scripts, and none
+    Given the tool "run" calls exec with ["printf", ["<%s>", "--", "-n", "two\nlines", "ü 日本 📦", "'q' \"d\"", "a\\tb", ""]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "<--><-n><two\nlines><ü 日本 📦><'q' \"d\"><a\\tb><>", "code": 0}
 
   @rule:exec.no-shell @case:command
   Scenario: A command line as the command
@@ -88,6 +97,31 @@ Feature: exec
     And the tool "run" calls exec with ["sh", ["-c", "exec sleep 20"], {"signal": {"$": "signal", "id": "stop"}}]
     When the model calls "run"
     Then exec resolved with {"killed": true}
+
+  @rule:exec.an-abort-kills @case:beside-a-timeout
+  Scenario: A signal beside a timeout that is far away
+    Given the signal "stop" is aborted once a child has started
+    And the tool "run" calls exec with ["sh", ["-c", "exec sleep 1.6"], {"timeout": 30000, "signal": {"$": "signal", "id": "stop"}}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
+
+  @rule:exec.an-abort-kills @case:its-own-child
+  Scenario: The end of one child is not the end of another
+    Given a package "walker" with the tool "walk" and
+      """
+      executionMode: parallel
+      """
+    And package "runner" registers the tool "sprint" with
+      """
+      executionMode: parallel
+      """
+    And the tool "sprint" calls exec with ["sh", ["-c", "exec sleep 20"], {"timeout": 200}]
+    And the tool "walk" calls exec with ["sh", ["-c", "sleep 0.9; echo arrived"]]
+    When the model calls in one message
+      | tool   |
+      | sprint |
+      | walk   |
+    Then exec resolved with {"stdout": "arrived\n", "code": 0, "killed": false}
 
   @rule:exec.an-aborted-signal-kills
   Scenario: A signal aborted before

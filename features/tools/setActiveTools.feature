@@ -218,6 +218,21 @@ Feature: setActiveTools
     Then request 2 lists "latecomer_tool"
     And request 2 lists "global_reader_tool"
 
+  @rule:setActiveTools.a-tool-registered-again-stays-off
+  Scenario: A tool that is switched off is registered once more
+    Given a package "modes" with the tool "package_painter_tool"
+    And package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: registerTool, args: [{name: package_painter_tool, description: again, parameters: {type: object, properties: {}}}]}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "package_painter_tool"
+    Then request 2 does not list "package_painter_tool"
+    And the tool "package_painter_tool" does not run
+    And call "2" fails and says "package_painter_tool"
+
   @rule:setActiveTools.own-tools-go-or-are-named
   Scenario: A package's own tool is missing from the list
     Given a package "modes" with the tool "package_painter_tool"

@@ -427,6 +427,46 @@ Feature: tool_call
     Then package "guard" sees tool_call 2 times
     And the tool "write_note" does not run
 
+  @rule:tool_call.a-removed-package-is-not-asked
+  Scenario: A package that the operator removed
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 2}
+      returns: {block: true, reason: notes are closed}
+      """
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: guard}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the model first calls "close_shop"
+    When the model calls "write_note"
+    Then package "guard" sees tool_call 1 times
+    And the tool "write_note" runs 1 times
+    And call "2" succeeds
+
+  @rule:tool_call.a-package-that-failed-to-load-is-not-asked
+  Scenario: A package whose factory threw after it had subscribed
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "notes are closed"
+    And the factory of package "guard" throws "the guard is not well"
+    When the model calls "write_note"
+    Then package "guard" never sees tool_call
+    And the tool "write_note" runs 1 times
+    And call "1" succeeds
+
+  @rule:tool_call.a-reloaded-package-is-asked-once
+  Scenario: A package that is reloaded
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    When the model calls "write_note"
+    And package "guard" is reloaded
+    And the model calls "write_note"
+    Then package "guard" sees tool_call 2 times
+    And call "2" succeeds
+
   @rule:tool_call.a-block-holds-beside-a-question
   Scenario: A package forbids what the user would allow
     Given the host's approval service is allowed-once

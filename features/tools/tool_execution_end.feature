@@ -768,6 +768,23 @@ Feature: tool_execution_end
     Then a notice names "the handler stumbled over its laces"
     And a notice names "the handler stumbled over the cat"
 
+  @rule:tool_execution_end.a-removed-package-hears-nothing-more
+  Scenario: A package that the operator removed
+    Given package "gossip" listens to every tool event
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: gossip}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the tool "read_note" sends the update "halfway"
+    And the model first calls "close_shop"
+    When the model calls "read_note"
+    Then package "gossip" sees tool_execution_start 1 times
+    And package "gossip" never sees tool_execution_update
+    And package "gossip" never sees tool_execution_end
+    And package "recorder" sees tool_execution_end 2 times
+
   @rule:tool_execution_end.answers-change-nothing
   Scenario: A handler that answers
     Given package "forger" answers tool_execution_end with

@@ -684,6 +684,21 @@ Feature: tool_result
     Then a notice names "the handler stumbled over its laces"
     And a notice names "the handler stumbled over the cat"
 
+  @rule:tool_result.a-removed-package-patches-nothing
+  Scenario: A package that the operator removed
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: redactor}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the model first calls "close_shop"
+    When the model calls "read_note"
+    Then package "redactor" never sees tool_result
+    And call "1" succeeds with "closed"
+    And call "2" succeeds with "KEY=abc123"
+
   @rule:tool_result.a-handler-that-threw-is-told-again
   Scenario: A handler that failed once
     Given package "critic" throws "the critic stumbled" from tool_result
