@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from itertools import count
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from hypothesis import strategies as st
@@ -49,6 +49,8 @@ from conformance.scripts import (
 )
 
 T = TypeVar("T")
+Draw = Callable[[Sequence[Any]], Any]
+"""Picks one of at most 256 options, each as often as it is among them."""
 
 MOST = 12
 """The longest program."""
@@ -74,34 +76,18 @@ EVERYTHING = frozenset(
 """The capabilities that programs make use of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(Generic[T]):
-    """One of some options, as often as it is among them; Hypothesis draws its place."""
-
-    options: tuple[T, ...]
-    place: st.SearchStrategy[int]
-
-
-Draw = Callable[[Choice[Any]], Any]
-
-
-def _of(*options: T) -> Choice[T]:
-    return Choice(options, st.integers(0, len(options) - 1))
-
-
-_KIND = _of(*range(20))
-_MORE = _of(*range(4))
-_SELDOM = _of(*range(8))
-_TOOL = _of(*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost")
-_OWN = _of(*["fetch"] * 4, *["weigh"] * 4, "stow", "look")
-_ANY_OWN = _of("stow", "stow", "stow", "fetch", "look")
-_NATIVE = _of("probe", "probe", "look", "look", "stow")
-_FIRST = {count: _of(*range(min(count, len(pools.PACKAGES)))) for count in range(1, MOST + 1)}
-_GOES_ON = _of(*range(5))
-_SCHEMA = _of(*([0] * 14), 3, *range(len(pools.SCHEMAS)))
-_TOOL_KIND = _of(*([0] * 10), 1, 1, 3, *range(pools.TOOL_KINDS))
-_ARGUMENTS = _of(*pools.ARGUMENTS[:5] * 3, *pools.ARGUMENTS[:12] * 2, *pools.ARGUMENTS)
-_EVENT = _of(
+_KIND = range(20)
+_MORE = range(4)
+_SELDOM = range(8)
+_TOOL = (*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost")
+_OWN = (*["fetch"] * 4, *["weigh"] * 4, "stow", "look")
+_ANY_OWN = ("stow", "stow", "stow", "fetch", "look")
+_NATIVE = ("probe", "probe", "look", "look", "stow")
+_GOES_ON = range(5)
+_SCHEMA = (*([0] * 14), 3, *range(len(pools.SCHEMAS)))
+_TOOL_KIND = (*([0] * 10), 1, 1, 3, *range(pools.TOOL_KINDS))
+_ARGUMENTS = (*pools.ARGUMENTS[:5] * 3, *pools.ARGUMENTS[:12] * 2, *pools.ARGUMENTS)
+_EVENT = (
     "tool_call",
     "tool_call",
     "tool_result",
@@ -110,24 +96,24 @@ _EVENT = _of(
     "tool_execution_start",
     "tool_execution_update",
 )
-_REPLIES: dict[str, Choice[Reply]] = {
-    "tool_call": _of(*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
-    "tool_result": _of(*pools.RESULTS[:7], *pools.RESULTS),
-    "tool_execution_start": _of(*pools.WATCHES[:3], *pools.WATCHES),
-    "tool_execution_update": _of(*pools.WATCHES[:3], *pools.WATCHES),
-    "tool_execution_end": _of(*pools.WATCHES[:3], *pools.WATCHES),
+_REPLIES: dict[str, Sequence[Reply]] = {
+    "tool_call": (*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
+    "tool_result": (*pools.RESULTS[:7], *pools.RESULTS),
+    "tool_execution_start": (*pools.WATCHES[:3], *pools.WATCHES),
+    "tool_execution_update": (*pools.WATCHES[:3], *pools.WATCHES),
+    "tool_execution_end": (*pools.WATCHES[:3], *pools.WATCHES),
 }
-_BODY = _of(*pools.BODIES[:6], *pools.BODIES)
-_UPDATE = _of(pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
-_NATIVE_BODY = _of(pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
-_LISTINGS = _of("getActiveTools", "getActiveTools", "getAllTools")
-_LIST = _of(*pools.LISTS[3:4] * 3, *pools.LISTS)
-_FINISH = _of(*pools.FINISHES)
-_ANSWER = _of("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
-_APPROVAL = _of("allowed-once", "rejected", "none")
-_WHEN = _of("body", "tool_call", "request", "tool_result", "tool_execution_start", "tool_execution_end")
-_BOOL = _of(False, True)
-_NTH = _of(1, 1, 2, 3)
+_BODY = (*pools.BODIES[:6], *pools.BODIES)
+_UPDATE = (pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
+_NATIVE_BODY = (pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
+_LISTINGS = ("getActiveTools", "getActiveTools", "getAllTools")
+_LIST = (*pools.LISTS[3:4] * 3, *pools.LISTS)
+_FINISH = pools.FINISHES
+_ANSWER = ("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
+_APPROVAL = ("allowed-once", "rejected", "none")
+_WHEN = ("body", "tool_call", "request", "tool_result", "tool_execution_start", "tool_execution_end")
+_BOOL = (False, True)
+_NTH = (1, 1, 2, 3)
 ALL_EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
 
 
@@ -136,9 +122,17 @@ def programs(capabilities: Collection[str] = EVERYTHING) -> st.SearchStrategy[li
     return _programs(_Maker(frozenset(capabilities)))
 
 
+_BYTES = st.binary(min_size=64, max_size=64)
+
+
 @st.composite
-def _programs(draw: Callable[[st.SearchStrategy[int]], int], maker: _Maker) -> list[AnyOperation]:
-    return _Program(lambda choice: choice.options[draw(choice.place)], maker).make()
+def _programs(draw: Callable[[st.SearchStrategy[bytes]], bytes], maker: _Maker) -> list[AnyOperation]:
+    """Pick by bytes that Hypothesis draws many at a time: a draw for each pick was dearer than carrying it all out.
+
+    A smaller byte picks something further to the front.
+    """
+    picks = (byte for _ in count() for byte in draw(_BYTES))
+    return _Program(lambda options: options[next(picks) * len(options) >> 8], maker).make()
 
 
 def random_programs(examples: int, number: int, capabilities: Collection[str] = EVERYTHING) -> list[list[AnyOperation]]:
@@ -147,15 +141,15 @@ def random_programs(examples: int, number: int, capabilities: Collection[str] = 
     Unlike what Hypothesis generates no program is a neighbour of the one before it, so that few of them reach much.
     """
     random, maker = Random(number), _Maker(frozenset(capabilities))
-    return [_Program(lambda choice: random.choice(choice.options), maker).make() for _ in range(examples)]
+    return [_Program(random.choice, maker).make() for _ in range(examples)]
 
 
 class _Maker:
     """Which operations and acts there are for some capabilities: as often in the list as they are to be drawn."""
 
     def __init__(self, capabilities: frozenset[str]) -> None:
-        def weighed(*rows: tuple[str, int, str]) -> Choice[str]:
-            return _of(*(name for name, weight, need in rows if need in ("", *capabilities) for _ in range(weight)))
+        def weighed(*rows: tuple[str, int, str]) -> Sequence[str]:
+            return [name for name, weight, need in rows if need in ("", *capabilities) for _ in range(weight)]
 
         self.capabilities = capabilities
         self.first = weighed(
@@ -331,7 +325,8 @@ class _Program:
 
     def some(self) -> str:
         """Draw the name of a package, one that was loaded."""
-        return pools.PACKAGES[self.draw(_FIRST[self.packages])] if self.packages > 1 else pools.PACKAGES[0]
+        loaded = pools.PACKAGES[: self.packages]
+        return str(self.draw(loaded)) if len(loaded) > 1 else loaded[0]
 
     def turn(self, agent: str) -> Turn:
         messages = [self.message()]
