@@ -13,7 +13,7 @@ from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.notices import Notices
 from reference_bridge.bridge.packages import Instance, Package
-from reference_bridge.bridge.registrations import Registrations
+from reference_bridge.bridge.registrations import Entry, Registrations
 from reference_bridge.bridge.tools import PiTool
 from reference_bridge.bridge.values import as_object
 from reference_bridge.host import Agent, Host, Session, SessionEvent
@@ -64,6 +64,16 @@ class FirstIntentLasts(ActiveTools):
 
 
 @mutant()
+class EachToolNamedOnce(ActiveTools):
+    """Names a tool that could not be switched off once, however many lists leave it out."""
+
+    def report(self, instance: Instance, agent: Agent, wanted: frozenset[str], remaining: frozenset[str]) -> None:
+        named: set[str] = self.__dict__.setdefault("_named", set())
+        super().report(instance, agent, wanted, remaining - named)
+        named.update(remaining)
+
+
+@mutant()
 class OneToolNamed(ActiveTools):
     """Names one of the tools that could not be switched off."""
 
@@ -100,6 +110,19 @@ class ListsWithoutTheAgentsOwn(ActiveTools):
 
 
 @mutant()
+class ListsWhatWasAskedFor(ActiveTools):
+    """Lists as active what the last list asked for, and not what had to stay beside it."""
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        asked = self.__dict__.setdefault("_asked", {})[agent] = frozenset(wanted)
+        super().apply(instance, agent, asked)
+
+    def names(self, instance: Instance) -> list[str]:
+        asked = self.__dict__.setdefault("_asked", {}).get(self.agent_of(instance))
+        return [name for name in super().names(instance) if asked is None or name in asked]
+
+
+@mutant()
 class FirstPromptIsAnnounced(Bridge):
     """Asks packages before the first prompt of an agent and before no later one."""
 
@@ -108,6 +131,34 @@ class FirstPromptIsAnnounced(Bridge):
         agent = self.host.agents.get(session.id)
         if event.type == "turn/start" and event.data["turn"] > 1 and agent is not None:
             self._opening.discard(agent)
+
+
+# --- registrations ----------------------------------------------------------------------------------------------------
+
+
+class _FirstDefinition(Registrations):
+    """Of a tool that is registered again, one field stays as it was."""
+
+    field = ""
+
+    def entry(self, instance: Instance, name: Any, definition: dict[str, Any]) -> Entry:
+        kept: dict[Any, Any] = self.__dict__.setdefault("_kept", {})
+        first = kept.setdefault((instance, name), definition.get(self.field))
+        return super().entry(instance, name, {**definition, self.field: first})
+
+
+@mutant()
+class WayOfRunningKept(_FirstDefinition):
+    """Keeps running a tool as its first registration said."""
+
+    field = "executionMode"
+
+
+@mutant()
+class PreparationKept(_FirstDefinition):
+    """Keeps preparing the arguments as a tool's first registration did."""
+
+    field = "prepareArguments"
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

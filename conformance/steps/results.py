@@ -294,6 +294,13 @@ def one_notice(stage: Stage, name: str) -> None:
     check(found == 1, f'exactly one notice names "{name}"', f"{found} do; all notices: {show(texts)}")
 
 
+@then(phrase('{count:int} notices name "{name}"'))
+def so_many_notices(stage: Stage, count: int, name: str) -> None:
+    found = notices(stage, name)
+    texts = [event["text"] for event in stage.trace.of("notice")]
+    check(found == count, f'{count} notices name "{name}"', f"{found} do; all notices: {show(texts)}")
+
+
 @then(phrase('a notice names "{name}"'))
 def some_notice(stage: Stage, name: str) -> None:
     texts = [event["text"] for event in stage.trace.of("notice")]

@@ -75,6 +75,18 @@ Feature: getActiveTools
     When the model of agent "other" calls "disk_reader"
     Then getActiveTools returned a list without "lens_of_main"
 
+  @rule:getActiveTools.what-cannot-be-switched-off-is-listed
+  Scenario: A reserved name and a tool of the agent's own scope, missing from the list that was set
+    Given the host's reserved transport tool "run_code"
+    And a native tool "own_lens" in the agent's own scope
+    And a package "modes" with the tool "narrow"
+    And the tool "narrow" calls setActiveTools with [["disk_reader", "narrow"]]
+    And the tool "narrow" calls getActiveTools with []
+    When the model calls "narrow"
+    Then getActiveTools returned a list with "run_code"
+    And getActiveTools returned a list with "own_lens"
+    And getActiveTools returned the names of request 2
+
   @rule:getActiveTools.is-per-agent
   Scenario: After another agent narrowed its own
     Given an agent "main"

@@ -1044,6 +1044,39 @@ Feature: registerTool
       And call "2" fails and says "copies"
       And call "3" succeeds
 
+    @rule:registerTool.registering-again-moves-everything @case:what-is-prepared
+    Scenario: After a second registration the new preparation prepares
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints several", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}, "prepare": {"returns": {"copies": "2"}}}]
+      And the model first calls "print_label" with {"amount": 1}
+      When the model calls "print_label" with {"amount": 1}
+      Then call "1" of "print_label" runs with {"amount": 1}
+      And call "2" of "print_label" runs with {"copies": 2}
+
+    @rule:registerTool.registering-again-moves-everything @case:how-it-runs
+    Scenario: After a second registration the new way of running counts
+      Given a package "parcels" with the tool "print_label" and
+        """
+        executionMode: parallel
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "tag": "new", "description": "prints alone", "executionMode": "sequential", "parameters": {"type": "object", "properties": {}}}]
+      And the tool "print_label" does
+        """
+        tag: new
+        acts: [{do: hold, kinds: [tool.enter]}]
+        returns: {content: [{type: text, text: printed alone}], details: {}}
+        """
+      And the model first calls "print_label"
+      When the model calls in one message
+        | tool        |
+        | print_label |
+        | print_label |
+      Then this order holds
+        """
+        the end of the body of call "2"
+        the body of call "3"
+        """
+
     @rule:registerTool.registering-again-spares-the-running-call
     Scenario: A tool that registers itself again ends with its own result
       Given a package "parcels" with the tool "print_label"

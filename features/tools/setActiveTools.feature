@@ -283,6 +283,18 @@ Feature: setActiveTools
     Then exactly one notice names "scope_local_scanner_tool"
     And exactly one notice names "another_local_painter_tool"
 
+  @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once @case:another-list
+  Scenario: It stays beside another list, too
+    Given a native tool "scope_local_scanner_tool" in the agent's own scope
+    And package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: setActiveTools, args: [[global_writer_tool]]}
+      """
+    When the model calls "global_reader_tool"
+    Then 2 notices name "scope_local_scanner_tool"
+
   @rule:setActiveTools.the-same-call-again-adds-no-notice
   Scenario: The same list again
     Given a native tool "scope_local_scanner_tool" in the agent's own scope
