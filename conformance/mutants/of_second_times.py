@@ -45,6 +45,16 @@ class RestrictionLastsOnePrompt(Bridge):
         super().logged(session, event)
 
 
+@mutant()
+class AnyEndLiftsTheList(ActiveTools):
+    """Lifts every restriction when a package is removed."""
+
+    def drop(self, instance: Instance) -> None:
+        for agent, (_, lift) in list(self._masks.items()):
+            self._masks[agent] = (instance, lift)
+        super().drop(instance)
+
+
 @mutant(mount="root")
 class EmptyIntentIgnored(ActiveTools):
     """Ignores an empty list that is set before there is an agent."""

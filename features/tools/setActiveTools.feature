@@ -233,6 +233,26 @@ Feature: setActiveTools
     And the tool "package_painter_tool" does not run
     And call "2" fails and says "package_painter_tool"
 
+  @rule:setActiveTools.another-packages-end-lifts-nothing
+  Scenario: The operator removes a package that set no list
+    Given package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool, package_closer_tool]]}]
+      """
+    And package "bystander" listens to tool_call
+    And a package "manager" with the tool "package_closer_tool"
+    And the tool "package_closer_tool" does
+      """
+      acts: [{do: unload, package: bystander}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "package_closer_tool"
+    Then request 2 does not list "global_writer_tool"
+    And request 3 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+
   @rule:setActiveTools.own-tools-go-or-are-named
   Scenario: A package's own tool is missing from the list
     Given a package "modes" with the tool "package_painter_tool"

@@ -771,6 +771,18 @@ Feature: tool_call
     When the model calls "disk_cleaner" with {"path": "/home"}
     Then call "1" fails and says "the rewriter's reason"
 
+  @rule:tool_call.a-block-beside-a-mutation-keeps-its-reason @case:asking-to-stop
+  Scenario: The wish to stop of a handler that changes and blocks
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: [{op: set, path: [input, path], value: /tmp}]
+      returns: {block: true, reason: the rewriter's reason, terminate: true}
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then call "1" fails and says "the rewriter's reason"
+    And the model is asked 1 times
+
   @rule:tool_call.a-rewriter-is-refused-every-time
   Scenario: Three calls of a native tool that a package always rewrites
     Given a native tool "shell_runner"
