@@ -87,6 +87,14 @@ class EmptyThrowLetsTheCallRun(_Passing):
 
 
 @mutant()
+class NestedCallsNotJudged(ToolCallGate):
+    """Asks nobody about a call that another tool makes."""
+
+    async def judge(self, call: Call, execution: Execution) -> Verdict | None:
+        return None if call.logged is None else await super().judge(call, execution)
+
+
+@mutant()
 class PlainAnswersUnheard(Dispatch):
     """Takes only what a handler answers after a wait."""
 

@@ -418,6 +418,19 @@ Feature: tool_call
     And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "write_note"}
     And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "write_note"}
 
+  @rule:tool_call.calls-that-a-tool-makes-are-judged
+  Scenario: A call that another tool makes
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "notes are closed"
+    And a native tool "assistant"
+    And the body of "assistant" does
+      """
+      acts: [{do: host, call: tools.execute, scope: main, args: [{callId: inner, name: write_note, arguments: {}}]}]
+      """
+    When the model calls "assistant"
+    Then the tool "write_note" does not run
+    And call "1" succeeds
+
   @rule:tool_call.a-handler-that-threw-is-asked-again
   Scenario: A gate that failed once
     Given a package "notes" with the tool "write_note"
@@ -992,6 +1005,9 @@ Feature: tool_call
       | returns: {block: true}                     |
       | returns: {block: true, reason: ""}         |
       | returns: {block: true, reason: {code: 1}}  |
+      | returns: {block: true, reason: []}         |
+      | returns: {block: true, reason: 0}          |
+      | returns: {block: true, reason: null}       |
 
   @rule:tool_call.a-denied-call-is-not-recovered
   Scenario: A denial that comes before the bridge
