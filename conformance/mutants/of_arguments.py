@@ -104,6 +104,32 @@ class CatalogueSchemaUsedForValidation(ToolRuns):
             schema.pop(keyword, None)
 
 
+@mutant()
+class RestOfATupleFree(CatalogueSchemaUsedForValidation):
+    """Checks nothing of a list beyond the items that have a schema of their own."""
+
+    keywords = ("additionalItems",)
+
+
+@mutant()
+class ReferenceHidesWhatIsBesideIt(CatalogueSchemaUsedForValidation):
+    """Checks a value by what a reference leads to, and by nothing that stands beside the reference."""
+
+    def loosen(self, schema: dict[str, Any]) -> None:
+        if "$ref" in schema:
+            for keyword in schema.keys() - {"$ref", "$defs", "definitions"}:
+                del schema[keyword]
+
+
+@mutant()
+class PatternsMeanTheWholeText(CatalogueSchemaUsedForValidation):
+    """Takes a pattern for one that the whole text must match."""
+
+    def loosen(self, schema: dict[str, Any]) -> None:
+        if isinstance(schema.get("pattern"), str):
+            schema["pattern"] = f"^(?:{schema['pattern']})$"
+
+
 class _FailsOtherwise(ToolRuns):
     def failed(self, error: ArgumentsInvalid, arguments: Any) -> Any:
         raise NotImplementedError
