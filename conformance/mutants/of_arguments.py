@@ -89,7 +89,7 @@ class OptionalNullReachesTheTool(ToolRuns):
 class CatalogueSchemaUsedForValidation(ToolRuns):
     """Checks the arguments against a schema without most of its constraints."""
 
-    keywords = (
+    keywords: tuple[str, ...] = (
         *("minLength", "pattern", "format", "minimum", "exclusiveMaximum", "multipleOf"),
         *("minItems", "uniqueItems", "not", "propertyNames"),
     )
