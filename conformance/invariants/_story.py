@@ -93,7 +93,7 @@ class Batch:
     reason: str | None = None
     cut: bool = True
     spoken: bool = False
-    """Whether the user said something from the turn's beginning on until the next request."""
+    """Whether the user said something until the next request that was not yet in this one's."""
 
 
 @dataclass(slots=True)
@@ -185,12 +185,15 @@ class Story:
         requests: dict[str, Event] = {}
         cancelled: dict[str, bool] = defaultdict(bool)
         spoken: dict[str, bool] = defaultdict(bool)
+        # What waits for a turn of its own waits through all the steps of this one.
+        waiting: dict[str, int] = defaultdict(int)
         calls = _Calls(self)
         for number, event in enumerate(self.events):
             kind, agent = event.kind, event.agent or ""
             self.kinds[kind].append(event)
             if kind == "turn.start":
                 cancelled[agent] = spoken[agent] = False
+                waiting[agent] = max(0, waiting[agent] - 1)
             elif kind == "model.request":
                 requests[agent] = event
                 if agent in last and last[agent].after is None:
@@ -200,7 +203,7 @@ class Story:
                 if event["calls"] and agent in requests:
                     batch = last[agent] = Batch(agent, requests[agent], number, event["finish"])
                     batch.cut = cancelled[agent]
-                    batch.spoken = spoken[agent]
+                    batch.spoken = spoken[agent] or waiting[agent] > 0
                     self.batches.append(batch)
                     open_batches[agent].append(batch)
                     calls.begin(batch, event["calls"])
@@ -216,6 +219,7 @@ class Story:
                         batch.cut = True
                 elif act in ("steer", "follow_up", "prompt"):
                     spoken[agent] = True
+                    waiting[agent] += act != "steer"
                     for batch in open_batches[agent]:
                         batch.spoken = True
                 elif act in OPERATORS:
