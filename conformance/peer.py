@@ -91,7 +91,6 @@ class StagePeer:
         self._counts: dict[int, int] = {}
         self._latest = 0
         self._changed = asyncio.Event()
-        self.trace.watchers.append(lambda _: self._changed.set())
         self.scripted_processes: list[ProcessAnswer] = []
         self.host_replies: dict[str, list[Reply]] = {}
 
@@ -158,6 +157,7 @@ class StagePeer:
     def _write(self, seq: int, kind: TraceKind, agent: str | None, call_id: str | None, data: dict[str, Any]) -> None:
         self._latest = max(self._latest, seq)
         self.trace.add(Event(seq, round(time.monotonic() - self._opened, 6), kind, agent, call_id, data))
+        self._changed.set()
 
     async def _at(self, when: str, call: str | None, invocation: str, message: Message) -> None:
         """Do what is to happen at this moment."""

@@ -79,16 +79,14 @@ _PLAIN: Final = frozenset({str, bool, type(None)})
 
 def parse_json(text: str) -> Json:
     """`JSON.parse(text)`; raises `ValueError` where JavaScript throws. Any depth of nesting is accepted."""
-
-    def refuse(word: str) -> NoReturn:
-        raise ValueError(f"{word} is not JSON")
-
     try:
-        return json.loads(
-            text, parse_int=_number, parse_float=_number, parse_constant=refuse, object_pairs_hook=_ordered
-        )
+        return _DECODER.decode(text)
     except RecursionError:
-        return _parse_nested(text, refuse)
+        return _parse_nested(text)
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
 
 
 def _number(text: str) -> int | float:
@@ -115,7 +113,12 @@ def _ordered(pairs: Iterable[tuple[str, Json]] | dict[str, Json]) -> dict[str, J
     return {key: members[key] for key in indexes} | members
 
 
-def _parse_nested(text: str, refuse: Callable[[str], NoReturn]) -> Json:
+_DECODER: Final = json.JSONDecoder(
+    parse_int=_number, parse_float=_number, parse_constant=_refuse_constant, object_pairs_hook=_ordered
+)
+
+
+def _parse_nested(text: str) -> Json:
     """`parse_json` for a text nested deeper than the C scanner's recursion allows.
 
     Brackets are kept on a list of our own; everything between them is a scalar the scanner can read.
@@ -150,7 +153,7 @@ def _parse_nested(text: str, refuse: Callable[[str], NoReturn]) -> Json:
         else:
             if not expect_value:
                 raise ValueError(f"unexpected {word} at {at}")
-            items.append(json.loads(word, parse_int=_number, parse_float=_number, parse_constant=refuse))
+            items.append(_DECODER.decode(word))
             expect_value = False
     if len(stack) > 1 or len(root) != 1:
         raise ValueError("unexpected end of JSON")

@@ -175,11 +175,8 @@ class Registry:
         for layer in layers:
             if layer is not own:
                 inherited.update(layer.tools)
-        visible = {
-            name: tool
-            for name, tool in inherited.items()
-            if all(mask.admits(name) for layer in layers for mask in layer.masks.values())
-        }
+        masks = [mask for layer in layers for mask in layer.masks.values()]
+        visible = {name: tool for name, tool in inherited.items() if all(mask.admits(name) for mask in masks)}
         if own is not None:
             visible.update(own.tools)
         names = frozenset(inherited)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
@@ -19,9 +18,14 @@ Next: TypeAlias = Callable[[], Awaitable[Any]]
 """Hands the call to the listeners further in and gives their answer."""
 
 
+def is_awaitable(value: object) -> bool:
+    """Whether `value` can be awaited."""
+    return hasattr(type(value), "__await__")
+
+
 async def settle(value: Any) -> Any:
     """`value`, awaited if it is awaitable: listeners and bodies may be plain or async functions."""
-    return await value if inspect.isawaitable(value) else value
+    return await value if is_awaitable(value) else value
 
 
 class Events:
@@ -98,5 +102,5 @@ class Events:
             except Exception as error:
                 failed(error)
             else:
-                if inspect.isawaitable(outcome):
+                if is_awaitable(outcome):
                     self._background.start(settle(outcome), failed)

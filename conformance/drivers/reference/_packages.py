@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from reference_bridge.bridge.api import Pi
 from reference_bridge.bridge.context import Context
 from reference_bridge.bridge.packages import Package
 from reference_bridge.host import UNDEFINED, AbortSignal
+from reference_bridge.host.waterfall import settle
 
 Row = dict[str, Any]
 
@@ -130,9 +130,7 @@ class Packages:
             method = getattr(running.pi, _METHODS[call], None) if call in _METHODS else None
             if method is None:
                 raise TypeError(f"pi.{call} is not a function")
-            value = method(*self._arguments(running, call, args))
-            if inspect.isawaitable(value):
-                value = await value
+            value = await settle(method(*self._arguments(running, call, args)))
             outcome = returned(UNDEFINED if value is None else value)
             spoil(value)
             return outcome

@@ -79,7 +79,7 @@ def _decode_tag(value: dict[str, Any], signals: Signals | None) -> Any:
 _CONSTANTS = {"undefined": UNDEFINED, "NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
 
 
-def encode(value: Any, above: tuple[int, ...] = ()) -> Any:
+def encode(value: Any, above: tuple[Any, ...] = ()) -> Any:
     """Return ``value`` as JSON with tags."""
     kind = type(value)
     if kind is str:
@@ -89,9 +89,10 @@ def encode(value: Any, above: tuple[int, ...] = ()) -> Any:
     if isinstance(value, float):
         return _encode_float(value)
     if isinstance(value, dict | list | tuple):
-        if id(value) in above:
-            return {"$": "cycle"}
-        above = (*above, id(value))
+        for container in above:
+            if container is value:
+                return {"$": "cycle"}
+        above = (*above, value)
         if isinstance(value, dict):
             return {str(key): encode(item, above) for key, item in value.items()}
         return [encode(item, above) for item in value]
