@@ -44,6 +44,38 @@ def a_throw_is_reported_once(story: Story, context: Context) -> Answers:
             yield f"{sum(about)} throw(s) were reported {count} times: {key[2]!r}" if many else None
 
 
+@invariant("tool_execution_start.a-throwing-handler-is-reported")
+def what_start_handlers_throw_is_reported(story: Story, context: Context) -> Answers:
+    return _reported(story, context, "tool_execution_start")
+
+
+@invariant("tool_execution_update.a-throwing-handler-is-reported")
+def what_update_handlers_throw_is_reported(story: Story, context: Context) -> Answers:
+    return _reported(story, context, "tool_execution_update")
+
+
+@invariant("tool_result.a-throwing-handler-is-reported")
+def what_result_handlers_throw_is_reported(story: Story, context: Context) -> Answers:
+    return _reported(story, context, "tool_result")
+
+
+@invariant("tool_execution_end.a-throwing-handler-is-reported")
+def what_end_handlers_throw_is_reported(story: Story, context: Context) -> Answers:
+    return _reported(story, context, "tool_execution_end")
+
+
+def _reported(story: Story, context: Context, name: str) -> Answers:
+    """Some notice has the message: one for several equal ones is right, and so is one before the handler's end."""
+    if "notices" not in context.capabilities or not context.settled:
+        return
+    told = [str(event["text"]) for event in story.kinds["notice"]]
+    for event in story.kinds["handler.exit"]:
+        message = _message(event["threw"]) if event["event"] == name else None
+        if message is not None:
+            lost = not any(message in text for text in told)
+            yield f"a {name} handler of {event['package']} threw {message!r}, and no notice says so" if lost else None
+
+
 @invariant("exec.the-whole-group-goes", roles="bridge")
 def no_child_outlives_the_stage(story: Story, context: Context) -> Answers:
     for event in story.kinds["operator"]:

@@ -25,10 +25,10 @@ from conformance.programs.operations import (
     Tool,
     Turn,
 )
-from conformance.programs.pools import tool_spec
+from conformance.programs.pools import PICTURE, PNG, tool_spec
 from conformance.programs.run import Connection, run_program
 from conformance.programs.search import own_connection
-from conformance.scripts import Behaviour, CallPi, Cancel, Match
+from conformance.scripts import Behaviour, CallPi, Cancel, Match, Say, Update
 from conformance.trace import Event, Trace
 
 OPEN = {"type": "object", "properties": {}}
@@ -61,6 +61,12 @@ def asks(*names: str, agent: str = "main", finish: Any = None) -> Prompt:
 
 def replies(reply: Reply, **match: Any) -> list[Behaviour]:
     return [Behaviour(match=Match(**match), reply=reply)]
+
+
+def busy(body: Behaviour, name: str = "alpha") -> AddPackage:
+    """Return a package that listens to everything, whose one tool does something before it answers."""
+    tools = [Tool(spec=tool_spec("stow", OPEN, 0), does=[body])]
+    return AddPackage(name=name, tools=tools, handlers=[Handler(event=event) for event in EVENTS])
 
 
 LOOK = AddNative(native=NativeSpec(name="look", description="the native tool look"))
@@ -143,6 +149,37 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         CallApi(package="alpha", call="setActiveTools", args=[["stow"]]),
         asks("look"),
     ],
+    "two packages": [package("alpha", "stow"), package("beta", "fetch"), LOOK, asks("stow")],
+    "an update": [busy(Behaviour(acts=[Update(update=text_result("part"))])), asks("stow")],
+    "a cancel in a body": [busy(Behaviour(acts=[Cancel()])), asks("stow")],
+    "a sequential tool": [
+        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 2))]),
+        LOOK,
+        asks("stow", "look"),
+    ],
+    "a picture": [
+        busy(Behaviour(reply=Reply(returns={"content": [{"type": "text", "text": "seen"}, PICTURE]}))),
+        asks("stow"),
+    ],
+    "a name twice": [package("alpha", "stow", "stow"), asks("stow")],
+    "a name of two packages": [package("alpha", "stow"), package("beta", "stow"), asks("stow")],
+    "a native's name": [package("alpha", "look"), LOOK, asks("look")],
+    "input in a batch": [
+        package("alpha", "stow", does={"tool_call": [Behaviour(acts=[Say("steer", "more")])]}),
+        asks("stow"),
+    ],
+    "throwing handlers": [
+        package(
+            "alpha",
+            does={
+                event: replies(Reply(throws=error(f"the {event} handler broke")))
+                for event in EVENTS
+                if event != "tool_call"
+            },
+        ),
+        busy(Behaviour(acts=[Update(update=text_result("part"))]), "beta"),
+        asks("stow"),
+    ],
 }
 """Programs by what is special about them; run on the reference they give traces in which everything holds."""
 
@@ -208,6 +245,22 @@ def also(
     return edit
 
 
+def untold(events: list[Event]) -> list[Event]:
+    """Take every notice away."""
+    return [event for event in events if event.kind != "notice"]
+
+
+def unanswered(events: list[Event]) -> list[Event]:
+    """Take away every request but the first."""
+    return [event for event in events if not event.kind.startswith("model.") or event["request"] == 1]
+
+
+def shown(event: str, **wanted: Any) -> Edit:
+    """Tell the first handler of an event of another tool."""
+    return told("handler.enter", {"payload": {"type": event, "toolName": "other"}}, event=event, **wanted)
+
+
+TWICE = {"tools": [{"name": "stow", "description": "the tool stow", "parameters": OPEN}] * 2}
 HANDLER = {"handler": "tool_call"}
 GATE = {"event": "tool_call", "invocation": "new", "reply": {}}
 BODY = {"invocation": "new", "tool": "stow", "reply": {}}
@@ -344,6 +397,78 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         "two calls",
     ),
     "a-throw-is-reported-once": ("a throwing watcher", twice("notice"), "two calls"),
+    "judges-are-asked-one-after-another": (
+        "two packages",
+        without("handler.exit", event="tool_call"),
+        "two calls",
+    ),
+    "updates-are-awaited-before-the-result": (
+        "an update",
+        without("handler.exit", event="tool_execution_update"),
+        "two calls",
+    ),
+    "ends-come-before-the-next-request": (
+        "two calls",
+        without("handler.exit", event="tool_execution_end"),
+        "nothing",
+    ),
+    "sequential-tools-run-alone": ("a sequential tool", moved("native.enter", "tool.exit"), "two calls"),
+    "a-cancel-reaches-the-running-tool": ("a cancel in a body", without("tool.aborted"), "two calls"),
+    "a-cancel-in-a-gate-starts-nothing-more": (
+        "a cancel",
+        also("tool.enter", "handler.enter", BODY, "handler.exit", HANDLER, event="tool_call"),
+        "two calls",
+    ),
+    "each-prompt-reaches-the-model": ("nothing", without("model.request"), "a cancel"),
+    "what-the-user-says-in-a-batch-is-answered": ("input in a batch", unanswered, "two calls"),
+    "starts-name-their-call": ("two calls", shown("tool_execution_start"), "nothing"),
+    "judges-are-told-whose-call-it-is": ("two calls", shown("tool_call"), "nothing"),
+    "updates-name-their-call": ("an update", shown("tool_execution_update"), "two calls"),
+    "results-name-their-call": ("two calls", shown("tool_result"), "nothing"),
+    "ends-name-their-call": ("two calls", shown("tool_execution_end"), "nothing"),
+    "the-first-to-see-a-result-sees-the-tools-own": ("two calls", shown("tool_result"), "a block"),
+    "the-first-to-see-a-failure-sees-what-was-thrown": ("a failure", shown("tool_result"), "two calls"),
+    "results-show-the-input-the-tool-ran-with": ("two calls", shown("tool_result"), "a block"),
+    "patches-build-on-each-other": ("two packages", shown("tool_result", package="beta"), "two calls"),
+    "the-log-keeps-what-patches-leave": ("two calls", told("log.result", {"isError": True}, call_id="1"), "a block"),
+    "judges-see-the-same-input-unless-one-changes-it": (
+        "two packages",
+        shown("tool_call", package="beta"),
+        "two calls",
+    ),
+    "a-tool-runs-with-what-was-judged": ("two calls", told("tool.enter", {"params": {"s": "y"}}), "a block"),
+    "what-start-handlers-throw-is-reported": ("throwing handlers", untold, "two calls"),
+    "what-update-handlers-throw-is-reported": ("throwing handlers", untold, "two calls"),
+    "what-result-handlers-throw-is-reported": ("throwing handlers", untold, "two calls"),
+    "what-end-handlers-throw-is-reported": ("throwing handlers", untold, "two calls"),
+    "schemas-reach-the-model-or-a-notice-names-the-tool": (
+        "two calls",
+        told("model.request", {"tools": [{"name": "stow", "description": "the tool stow", "parameters": {}}]}),
+        "nothing",
+    ),
+    "a-package-has-one-tool-of-a-name": ("a name twice", told("model.request", TWICE), "two calls"),
+    "packages-have-one-tool-of-a-name": ("a name of two packages", told("model.request", TWICE), "two calls"),
+    "a-native-and-a-package-have-one-tool-of-a-name": (
+        "a native's name",
+        told("model.request", {"tools": [{"name": "look", "description": "the tool look"}] * 2}),
+        "two calls",
+    ),
+    "a-name-that-two-packages-register-is-told": ("a name of two packages", untold, "two calls"),
+    "a-registration-that-a-native-tool-hides-is-told": (
+        "a native's name",
+        told("model.request", {"tools": [{"name": "look", "description": "the native tool look"}]}),
+        "two calls",
+    ),
+    "bytes-of-pictures-stay-out-of-the-log": (
+        "a picture",
+        told("log.result", {"content": [{"type": "image", "data": PNG}]}),
+        "two calls",
+    ),
+    "bytes-of-pictures-stay-out-of-requests": (
+        "a picture",
+        told("model.request", {"messages": [{"role": "tool", "callId": "1", "content": [{"data": PNG}]}]}, request=2),
+        "two calls",
+    ),
     "no-child-outlives-the-stage": (
         "two calls",
         also("operator", "operator", {"act": "close", "children": [7]}, "turn.end"),
@@ -361,7 +486,7 @@ def traced(reference: Connection, program: str) -> list[Event]:
     return run_program(reference, PROGRAMS[program]).trace.events
 
 
-CONTEXT = Context("bridge", "root", settled=True)
+CONTEXT = Context("bridge", "root", frozenset({"notices"}), settled=True)
 
 
 def test_every_invariant_has_a_case() -> None:

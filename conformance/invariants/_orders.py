@@ -1,0 +1,175 @@
+"""Invariants of what waits for what: handlers for each other, the model for handlers, tools for tools."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._story import Batch, Call, Story
+from conformance.trace import Event
+
+END = "tool_execution_end"
+
+
+@invariant("tool_call.handlers-are-asked-in-load-order")
+def judges_are_asked_one_after_another(story: Story, context: Context) -> Answers:
+    for call in story.calls:
+        asked = call.handled("tool_call")
+        for one, two in pairwise(asked) if call.clear else ():
+            done = story.exit_of(one)
+            beside = done is None or story.number(done) > story.number(two)
+            told = f"{call.label}: {two['package']} was asked while {one['package']} had not answered (event {two.seq})"
+            yield told if beside else None
+
+
+@invariant("tool_execution_update.awaited-before-the-result")
+def updates_are_awaited_before_the_result(story: Story, context: Context) -> Answers:
+    for call in story.calls:
+        asked = call.handled("tool_result")
+        if not call.clear or not asked:
+            continue
+        first = story.number(asked[0])
+        for update in call.handled("tool_execution_update"):
+            done = story.exit_of(update)
+            late = done is None or story.number(done) > first
+            yield f"{call.label}: its result was shown while an update was told (event {update.seq})" if late else None
+
+
+@invariant("tool_execution_end.before-the-next-request")
+def ends_come_before_the_next_request(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        if batch.cut or story.listened or (batch.after is None and batch.end is None):
+            continue
+        next_ = batch.end if batch.after is None else story.number(batch.after)
+        if batch.end is not None and next_ is not None:
+            next_ = min(next_, batch.end)
+        for call in batch.calls:
+            # A guard that throws, and arguments that are no lossless JSON, are another rule's.
+            if not call.clear or not isinstance(call.record, dict) or _host_broke(call):
+                continue
+            for end in call.handled(END):
+                done = story.exit_of(end)
+                late = next_ is not None and (done is None or story.number(done) > next_)
+                yield f"{call.label}: the model was asked, or the turn ended, before its end was told" if late else None
+
+
+def _host_broke(call: Call) -> bool:
+    """Whether a listener of the host did not answer."""
+    policies = call.of("policy")
+    entered = [event for event in policies if event["phase"] == "enter"]
+    return len(entered) * 2 != len(policies)
+
+
+@invariant("registerTool.sequential-tools-never-overlap")
+def sequential_tools_run_alone(story: Story, context: Context) -> Answers:
+    modes: dict[str, set[str]] = {}
+    for event in story.kinds["api.call"]:
+        spec = (event["args"] or [None])[0]
+        if event["call"] == "registerTool" and isinstance(spec, dict):
+            modes.setdefault(str(spec.get("name")), set()).add(str(spec.get("executionMode")))
+    for batch in story.batches:
+        bodies = _bodies(story, batch)
+        for one in bodies:
+            if one.kind != "tool.enter" or modes.get(one["tool"]) != {"sequential"}:
+                continue
+            begun, done = story.number(one), story.exit_of(one)
+            for two in bodies:
+                if two is one or done is None:
+                    continue
+                beside = begun < story.number(two) < story.number(done)
+                told = f"request {batch.request['request']} of {batch.agent}: {two['tool']} ran beside {one['tool']}"
+                yield f"{told}, which is sequential (event {two.seq})" if beside else None
+
+
+def _bodies(story: Story, batch: Batch) -> list[Event]:
+    return [body for call in batch.calls if call.clear for body in call.bodies]
+
+
+@invariant("registerTool.a-cancel-reaches-the-running-tool")
+def a_cancel_reaches_the_running_tool(story: Story, context: Context) -> Answers:
+    """Where the tool itself does what cancels, it is at work when the user does."""
+    cancels = [event for event in story.kinds["operator"] if event["act"] == "cancel"]
+    aborted = {event["invocation"] for event in story.kinds["tool.aborted"]}
+    for call in story.calls if cancels and context.settled else ():
+        for body in call.of("tool.enter"):
+            done = story.exit_of(body)
+            if not call.clear or done is None or body["aborted"]:
+                continue
+            inside = [
+                e
+                for e in cancels
+                if e.agent == call.agent and story.number(body) < story.number(e) < story.number(done)
+            ]
+            if inside:
+                lost = body["invocation"] not in aborted
+                yield f"{call.label}: the user cancelled while it ran, and its signal did not fire" if lost else None
+
+
+@invariant("tool_call.a-cancel-in-a-gate-starts-nothing-more")
+def a_cancel_in_a_gate_starts_nothing_more(story: Story, context: Context) -> Answers:
+    cancels = [event for event in story.kinds["operator"] if event["act"] == "cancel"]
+    for batch in story.batches if cancels and not story.listened else ():
+        for place, call in enumerate(batch.calls):
+            for gate in call.handled("tool_call") if call.clear else ():
+                done = story.exit_of(gate)
+                inside = [
+                    event
+                    for event in cancels
+                    if done is not None and event.agent == batch.agent
+                    if story.number(gate) < story.number(event) < story.number(done)
+                ]
+                if not inside:
+                    continue
+                ran = [
+                    event
+                    for other in batch.calls[place:]
+                    if other.clear
+                    for event in [*other.bodies, *(other.handled("tool_call") if other is not call else ())]
+                    if story.number(event) > story.number(inside[0])
+                ]
+                told = (
+                    f"{call.label}: the user cancelled while it was judged, and event {ran[0].seq} came" if ran else ""
+                )
+                yield told or None
+
+
+@invariant("tool_call.a-vote-ends-with-its-batch")
+def each_prompt_reaches_the_model(story: Story, context: Context) -> Answers:
+    """Where the agent was at rest, and nobody cancelled it."""
+    for prompt in story.kinds["operator"] if context.settled and not story.listened else ():
+        if prompt["act"] != "prompt":
+            continue
+        begin = story.number(prompt)
+        mine = [event for event in story.events if event.agent == prompt.agent]
+        running = [
+            event.kind for event in mine if event.kind in ("turn.start", "turn.end") and story.number(event) < begin
+        ]
+        later = [event for event in mine if story.number(event) > begin]
+        acts = [event for event in later if event.kind == "operator"]
+        end = story.number(acts[0]) if acts else len(story.events)
+        if running[-1:] == ["turn.start"] or any(event["act"] not in ("prompt", "settle") for event in acts[:1]):
+            continue
+        asked = any(event.kind == "model.request" and story.number(event) < end for event in later)
+        yield None if asked else f"a prompt of {prompt.agent} (event {prompt.seq}) did not reach the model"
+
+
+@invariant("tool_call.input-at-the-stop-is-answered")
+def what_the_user_says_in_a_batch_is_answered(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        results = [call.result for call in batch.calls]
+        concluded = any(
+            (body["reply"] or {}).get("conclude") for call in batch.calls for body in call.of("native.enter")
+        )
+        if batch.cut or batch.finish not in (None, "calls") or concluded or story.listened or None in results:
+            continue
+        last = max(story.number(result) for result in results if result is not None)
+        said = [
+            event
+            for event in story.kinds["operator"]
+            if event.agent == batch.agent and event["act"] in ("steer", "follow_up")
+            if batch.begin < story.number(event) < last
+        ]
+        if said:
+            lost = batch.after is None
+            told = f"request {batch.request['request']} of {batch.agent}: what the user said (event {said[0].seq})"
+            yield f"{told} was never answered" if lost else None
