@@ -18,6 +18,7 @@ from conformance.programs.of_calls import compare_calls
 from conformance.programs.of_lists import compare_idle, compare_lists
 from conformance.programs.of_requests import compare_requests
 from conformance.programs.operations import Program
+from conformance.programs.places import goes_on, interfered, is_cut, listed, shared_changes, unchanged, was_cut
 from conformance.programs.run import Ran
 from conformance.programs.statements import Difference as Difference
 from conformance.programs.statements import Differs, Pair
@@ -66,41 +67,54 @@ class _Walk:
         self.free = free
         self._others: dict[tuple[str, int], Batch] = {}
         self._idle = 0
-        self._contested = Contested(pair.right)
+        self._other = 0
+        """Where the other side is, as far as it was read."""
+        self._contested = Contested(pair.right), Contested(pair.found)
         counts: dict[str, int] = {}
         for batch in pair.found.batches:
             counts[batch.agent] = counts.get(batch.agent, 0) + 1
             self._others[batch.agent, counts[batch.agent]] = batch
 
     def go(self) -> None:
-        """Say everything of both sides, in the order of the right one; end where they part in what is free."""
+        """Say everything of both sides, in the order of the right one; of an agent no more once they part in it."""
         right, found = self.pair.right, self.pair.found
         counts: dict[str, int] = {}
+        parted: set[str] = set()
         for batch in right.batches:
             counts[batch.agent] = counts.get(batch.agent, 0) + 1
+            if batch.agent in parted:
+                continue
             other = self._others.get((batch.agent, counts[batch.agent]))
-            if _interfered(right, batch.begin):
+            if other is not None and parted:
+                # What the agents that parted did may concern the others.
+                if shared_changes(right, batch.begin) != shared_changes(found, other.begin):
+                    return
+            elif not parted and not interfered(right, batch.agent, batch.begin) and not self._compare_idle(batch.begin):
                 return
-            if not self._compare_idle(batch.begin):
-                return
-            if other is None or [c.id for c in other.calls] != [c.id for c in batch.calls]:
-                return
-            if _interfered(found, other.begin):
-                return
-            if not self._requests(batch.request, other.request):
-                return
-            if not self._batch(batch, other):
-                return
+            if other is None or not self._follows(batch, other):
+                parted.add(batch.agent)
         end = len(right.events)
-        if not _interfered(right, end) and not _interfered(found, len(found.events)):
+        agents = {event.agent or "" for event in right.kinds["agent.created"]}
+        if not parted and not any(interfered(story, agent, end) for agent in agents for story in (right, found)):
             self._compare_idle(end)
+
+    def _follows(self, batch: Batch, other: Batch) -> bool:
+        """Say everything of a request and its batch; return whether what comes after means the same in both."""
+        if [call.id for call in other.calls] != [call.id for call in batch.calls]:
+            return False
+        if interfered(self.pair.right, batch.agent, batch.begin):
+            return False
+        if interfered(self.pair.found, batch.agent, other.begin):
+            return False
+        self._other = other.begin
+        return self._requests(batch.request, other.request) and self._batch(batch, other)
 
     def _batch(self, batch: Batch, other: Batch) -> bool:
         """Say everything of a batch; return whether what comes after it means the same in both."""
-        if _is_cut(self.pair.right, batch):
+        if is_cut(self.pair.right, batch):
             return False
-        if _is_cut(self.pair.found, other):
-            if not _is_acted_on(self.pair.found, other):
+        if is_cut(self.pair.found, other):
+            if not was_cut(self.pair.found, other):
                 self._ended(batch, other)
             return False
         settled = True
@@ -112,7 +126,7 @@ class _Walk:
             settled = told and compare_calls(self.pair, one, two) and settled
         if batch.spoken or other.spoken:
             return False
-        right, found = _goes_on(self.pair.right, batch), _goes_on(self.pair.found, other)
+        right, found = goes_on(self.pair.right, batch), goes_on(self.pair.found, other)
         if not settled:
             return right == found
         text = "the model is asked again after the batch" if right else "the loop stops after the batch"
@@ -141,7 +155,7 @@ class _Walk:
                     if "throws" in reply
                     else "registerTool.an-odd-result-costs-one-result"
                 )
-                if not _goes_on(self.pair.right, batch):
+                if not goes_on(self.pair.right, batch):
                     continue
                 self.pair.say(rule, "requests", f"{one.label}: the loop goes on", True, False)
 
@@ -157,81 +171,15 @@ class _Walk:
 
     def _left_out(self, before: int) -> set[str]:
         """Return the names of which nothing is compared at a place of the right story."""
-        switched = self.free.switched if _listed(self.pair.right, before) else set()
-        return self.free.names | switched | self._contested.before(before)
+        switched = self.free.switched if listed(self.pair.right, before) else set()
+        return self.free.names | switched | self._contested[0].before(before) | self._contested[1].before(self._other)
 
     def _told(self, story: Story, call: Call, left_out: set[str]) -> bool:
         """Whether anything of a call is compared: its tool, and what it does, is nobody's choice."""
-        batch = call.batch
         policies = self.free.policies
         if not call.clear or call.name in left_out or any(event["id"] in policies for event in call.of("policy")):
             return False
-        change = change_in(story, batch)
-        known = [story.number(event) for event in call.bodies] or [
-            story.number(event) for event in call.of("log.result")
-        ]
-        return change is None or bool(known and known[0] < change)
-
-
-def _interfered(story: Story, before: int) -> bool:
-    """Whether the user cancelled or spoke before, in a turn or beside one, or packages came or went: that is free."""
-    created = story.kinds["agent.created"][:1]
-    for event in story.kinds["operator"]:
-        if story.number(event) >= before:
-            break
-        if event["act"] in ("cancel", "steer", "follow_up", "unload", "reload"):
-            return True
-        if event["act"] == "load" and any(story.at[id(each)] < story.number(event) for each in created):
-            return True
-    return _narrowed_for_nobody(story, before)
-
-
-def _narrowed_for_nobody(story: Story, before: int) -> bool:
-    """Whether a list was set outside any handler, and there are several agents: whose it is has no rule."""
-    agents = [story.number(event) for event in story.kinds["agent.created"]]
-    if len(agents) < 2 or agents[1] > before:
-        return False
-    return any(
-        event["call"] == "setActiveTools" and not event["invocation"] and agents[0] < story.number(event) < before
-        for event in story.kinds["api.call"]
-    )
-
-
-def _is_cut(story: Story, batch: Batch) -> bool:
-    if batch.cut or batch.finish is not None:
-        return True
-    replies = [body["reply"] or {} for call in batch.calls for body in call.of("native.enter")]
-    return any(reply.get("conclude") for reply in replies)
-
-
-def _is_acted_on(story: Story, batch: Batch) -> bool:
-    """Whether something but the implementation itself may have cut a batch short."""
-    acts = [event for event in story.kinds["operator"] if event["act"] in ("cancel", "dispose", "unload", "reload")]
-    replies = [body["reply"] or {} for call in batch.calls for body in call.of("native.enter")]
-    return bool(acts) or batch.finish is not None or any(reply.get("conclude") for reply in replies)
-
-
-def _listed(story: Story, before: int) -> bool:
-    """Whether anybody set a list before."""
-    return any(e["call"] == "setActiveTools" and story.number(e) < before for e in story.kinds["api.call"])
-
-
-def change_in(story: Story, batch: Batch) -> int | None:
-    """Return where the tools, or the host's policy, may first have changed while a batch ran."""
-    end = story.number(batch.after) if batch.after is not None else batch.end
-    changes = [number for number in story.changes if batch.begin < number and (end is None or number < end)]
-    for event in story.kinds["operator"]:
-        number = story.number(event)
-        if batch.begin < number and (end is None or number < end) and event["act"] not in ("settle", "prompt"):
-            changes.append(number)
-    return min(changes, default=None)
-
-
-def _goes_on(story: Story, batch: Batch) -> bool:
-    """Whether the model is asked again for the same prompt."""
-    if batch.after is None:
-        return False
-    return batch.end is None or story.number(batch.after) <= batch.end
+        return unchanged(story, call)
 
 
 def _times_asked(story: Story, batch: Batch) -> tuple[str, ...]:

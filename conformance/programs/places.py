@@ -1,0 +1,111 @@
+"""From which place of a story on a program may mean something else to another implementation, and until where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.invariants import Story
+from conformance.invariants._story import Batch, Call
+from conformance.trace import Event
+
+BESIDE = ("cancel", "steer", "follow_up")
+ENDS = ("tool_result", "tool_execution_end")
+
+
+def interfered(story: Story, agent: str, before: int) -> bool:
+    """Whether the user cancelled or spoke to an agent before, in a turn or beside one, or packages came or went."""
+    created = story.kinds["agent.created"][:1]
+    for event in story.kinds["operator"]:
+        if story.number(event) >= before:
+            break
+        if event["act"] in ("unload", "reload") or (event["act"] in BESIDE and event.agent == agent):
+            return True
+        if event["act"] == "load" and any(story.number(each) < story.number(event) for each in created):
+            return True
+    return _narrowed_for_nobody(story, before)
+
+
+def _narrowed_for_nobody(story: Story, before: int) -> bool:
+    """Whether a list was set outside any handler, and there are several agents: whose it is has no rule."""
+    agents = [story.number(event) for event in story.kinds["agent.created"]]
+    if len(agents) < 2 or agents[1] > before:
+        return False
+    return any(
+        event["call"] == "setActiveTools" and not event["invocation"] and agents[0] < story.number(event) < before
+        for event in story.kinds["api.call"]
+    )
+
+
+def shared_changes(story: Story, before: int) -> list[Any]:
+    """Return what was done before that concerns every agent: tools that came or went, and the host's policy."""
+    found: list[Any] = []
+    for event in story.events[:before]:
+        if event.kind == "api.call" and event["call"] in ("registerTool", "unregisterTool"):
+            found.append([event["call"], event["args"]])
+        elif event.kind == "operator" and event["act"] in ("native", "drop-native", "policy"):
+            found.append([event["act"], event["natives"]])
+    return found
+
+
+def is_cut(story: Story, batch: Batch) -> bool:
+    """Whether a batch ended, or may have ended, otherwise than by the batch rule."""
+    return batch.cut or batch.finish is not None or _concluded(batch)
+
+
+def was_cut(story: Story, batch: Batch) -> bool:
+    """Whether something but the implementation itself may have cut a batch short."""
+    acts = [event for event in story.kinds["operator"] if event["act"] in ("cancel", "dispose", "unload", "reload")]
+    return bool(acts) or batch.finish is not None or _concluded(batch)
+
+
+def _concluded(batch: Batch) -> bool:
+    replies = [body["reply"] or {} for call in batch.calls for body in call.of("native.enter")]
+    return any(reply.get("conclude") for reply in replies)
+
+
+def listed(story: Story, before: int) -> bool:
+    """Whether anybody set a list before."""
+    return any(e["call"] == "setActiveTools" and story.number(e) < before for e in story.kinds["api.call"])
+
+
+def goes_on(story: Story, batch: Batch) -> bool:
+    """Whether the model is asked again for the same prompt."""
+    if batch.after is None:
+        return False
+    return batch.end is None or story.number(batch.after) <= batch.end
+
+
+def unchanged(story: Story, call: Call) -> bool:
+    """Whether the call's tool, and the host's policy, were the same when it was dispatched as when it was asked for."""
+    batch = call.batch
+    change = _change(story, call)
+    if change is None:
+        return True
+    ended = [event for name in ENDS for event in call.handled(name)]
+    known = [story.number(event) for event in call.bodies or [*ended, *call.of("log.result")]]
+    return bool(known) and batch.begin < min(known) < change
+
+
+def _change(story: Story, call: Call) -> int | None:
+    """Return where what the call's tool is may first have changed while its batch ran."""
+    batch = call.batch
+    end = story.number(batch.after) if batch.after is not None else batch.end
+    numbers = {story.number(event) for event in story.kinds["operator"] if event["act"] not in ("settle", "prompt")}
+    for number in sorted(numbers.union(story.changes)):
+        if batch.begin < number and (end is None or number < end) and _concerns(story, story.events[number], call):
+            return number
+    return None
+
+
+def _concerns(story: Story, event: Event, call: Call) -> bool:
+    if event.kind == "operator":
+        if event["act"] == "native":
+            return call.name in (event["natives"] or ())
+        return event["act"] not in BESIDE or event.agent == call.agent
+    if event.kind != "api.call":
+        return True
+    if event["call"] == "setActiveTools":
+        enter = story.enters.get(event["invocation"] or "")
+        return enter is None or enter.agent == call.agent
+    about = (event["args"] or [None])[0]
+    return (about.get("name") if isinstance(about, dict) else about) == call.name
