@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any
 
 from conformance.verdicts import RuleFailed
@@ -10,8 +11,18 @@ from conformance.verdicts import RuleFailed
 
 def show(value: Any) -> str:
     """Return a value as one line of JSON, shortened."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = _visible(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 400 else f"{text[:380]}… ({len(text)} characters)"
+
+
+def _visible(text: str) -> str:
+    """``text`` with an escape for each character that a reader cannot see, or cannot tell from another."""
+    return "".join(f"\\u{ord(letter):04x}" if _is_hidden(letter) else letter for letter in text)
+
+
+def _is_hidden(letter: str) -> bool:
+    """Whether it is a mark on the letter before it, a formatting character, or a blank that is no space."""
+    return letter != " " and unicodedata.category(letter) in ("Mn", "Cf", "Zl", "Zp", "Zs")
 
 
 def check(holds: bool, expected: str, got: str) -> None:

@@ -65,7 +65,11 @@ def is_handed(stage: Stage, tool: str, value: Any) -> None:
 def runs_or_is_refused(stage: Stage, package: str, call: str, tool: str) -> None:
     ran = stage.trace.of("tool.enter", package=package, call_id=call)
     expected = f'package "{package}" runs call "{call}", or its registration of "{tool}" threw or was reported'
-    check(bool(ran) or is_refused(stage, package, tool), expected, "neither happened")
+    others = [
+        event["package"] or "a native tool" for event in stage.trace.of("tool.enter", "native.enter", call_id=call)
+    ]
+    got = f"{' and '.join(others) or 'nobody'} ran it, and nothing was said of {show(tool)}"
+    check(bool(ran) or is_refused(stage, package, tool), expected, got)
 
 
 def is_refused(stage: Stage, package: str, tool: str) -> bool:
@@ -201,13 +205,13 @@ def catalogue(stage: Stage, number: int, agent: str = MAIN) -> list[dict[str, An
 @then(phrase('request {number:int} lists "{tool}"'))
 def request_lists(stage: Stage, number: int, tool: str) -> None:
     names = [row["name"] for row in catalogue(stage, number)]
-    check(tool in names, f'request {number} lists "{tool}"', f"it lists {show(names)}")
+    check(tool in names, f"request {number} lists {show(tool)}", f"it lists {show(names)}")
 
 
 @then(phrase('request {number:int} does not list "{tool}"'))
 def request_does_not_list(stage: Stage, number: int, tool: str) -> None:
     names = [row["name"] for row in catalogue(stage, number)]
-    check(tool not in names, f'request {number} does not list "{tool}"', f"it lists {show(names)}")
+    check(tool not in names, f"request {number} does not list {show(tool)}", f"it lists {show(names)}")
 
 
 @then(phrase('request {number:int} of agent "{agent}" lists "{tool}"'))
@@ -219,8 +223,10 @@ def agent_request_lists(stage: Stage, number: int, agent: str, tool: str) -> Non
 @then(phrase('request {number:int} shows "{tool}" with'))
 def request_shows(stage: Stage, number: int, tool: str, docstring: str) -> None:
     wanted = {key: written_out(value) for key, value in document(docstring).items()}
-    row = next((row for row in catalogue(stage, number) if row["name"] == tool), None)
-    check(row is not None, f'request {number} lists "{tool}"', "it does not")
+    rows = catalogue(stage, number)
+    row = next((row for row in rows if row["name"] == tool), None)
+    names = [row["name"] for row in rows]
+    check(row is not None, f"request {number} lists {show(tool)}", f"it lists {show(names)}")
     found = {key: (row or {}).get(key) for key in wanted}
     check(same(found, wanted), f'request {number} shows "{tool}" with {show(wanted)}', f"it shows {show(found)}")
 
