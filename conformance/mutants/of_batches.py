@@ -175,3 +175,22 @@ class VotesSharedBetweenAgents(BatchVotes):
     def stops(self, agent: Agent, turn: int, step: int) -> bool:
         place, votes = self._batches.get(agent, (None, []))
         return place == (turn, step) and bool(votes) and any(getattr(self, "_all", []))
+
+
+@mutant()
+class VotesKeptByCallId(BatchVotes):
+    """Lets the last of several calls with one id decide for all of them."""
+
+    def finalized(self, call: Call) -> None:
+        wishes: dict[tuple[Agent | None, str], bool] = self.__dict__.setdefault("_wishes", {})
+        super().finalized(call)
+        kept = self._batches.get(call.agent) if call.agent is not None else None
+        if kept is None or call.agent is None:
+            return
+        place, votes = kept
+        if len(votes) == 1:
+            wishes.clear()
+        again = (call.agent, call.call_id) in wishes
+        wishes[call.agent, call.call_id] = call.asked_to_stop
+        if again:
+            self._batches[call.agent] = (place, [*votes[:-2], call.asked_to_stop])

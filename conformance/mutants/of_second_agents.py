@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
+from reference_bridge.bridge.bridge import Bridge, Installed
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.dispatch import Dispatch, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents
@@ -108,3 +109,21 @@ class IntentSpentOnAChild(ActiveTools):
         for instance in list(self._intents):
             self.apply(instance, agent, self._intents.pop(instance))
         return True
+
+
+@mutant(mount="engine")
+class OneAgentGetsThePackage(Bridge):
+    """Serves one of the agents that are there when a package is loaded."""
+
+    async def run_factory(self, installed: Installed, agent: Agent | None) -> None:
+        if not installed.instances or agent in self._starting:
+            await super().run_factory(installed, agent)
+
+
+@mutant(mount="engine")
+class OneAgentLosesThePackage(Bridge):
+    """Takes the tools of a removed package from one agent."""
+
+    def unload(self, name: str) -> None:
+        del self.find(name).instances[1:]
+        super().unload(name)

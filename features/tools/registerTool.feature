@@ -12,6 +12,22 @@ Feature: registerTool
       Then request 1 lists "print_label"
       And request 1 lists "disk_reader"
 
+    @rule:registerTool.a-package-loaded-later-serves-every-agent
+    Scenario: The tool of a package that is loaded while agents are there is every agent's
+      Given an agent "main"
+      And an agent "other"
+      And a native tool "disk_reader"
+      When the user says "hello"
+      Given a package "parcels" with the tool "print_label"
+      When package "parcels" is loaded
+      And the model calls "print_label"
+      And the model of agent "other" calls "print_label"
+      Then request 1 does not list "print_label"
+      And request 2 lists "print_label"
+      And request 1 of agent "other" lists "print_label"
+      And call "1" succeeds with "print_label ok"
+      And call "2" succeeds with "print_label ok"
+
     @rule:registerTool.described-as-registered
     Scenario: The model reads name and description as the package wrote them
       Given a package "parcels" with the tool "print_label" and
@@ -1165,6 +1181,26 @@ Feature: registerTool
         """
       And the tool "print_label" runs 1 times
       And call "2" succeeds
+
+    @rule:registerTool.tools-go-with-their-package @case:for-every-agent
+    Scenario: A removed package takes its tools along for every agent
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label"
+      And a package "manager" with the tool "close_shop"
+      And the tool "close_shop" does
+        """
+        acts: [{do: unload, package: parcels}]
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      When the model of agent "other" calls "print_label"
+      And the model calls "close_shop"
+      And the model of agent "other" calls "print_label"
+      Then request 1 of agent "other" lists "print_label"
+      And request 2 does not list "print_label"
+      And call "1" succeeds
+      And call "3" fails and says "print_label"
+      And the tool "print_label" runs 1 times
 
     @rule:registerTool.tools-go-with-their-package @case:native-is-back
     Scenario: A native tool answers again when the package that took its name is removed

@@ -460,6 +460,29 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And call "2" succeeds
 
+  @rule:tool_call.a-removed-package-is-not-asked @case:for-every-agent
+  Scenario: A package that the operator removed while another agent worked
+    Given an agent "main"
+    And an agent "other"
+    And a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {agent: other}
+      returns: {block: true, reason: notes are closed}
+      """
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: guard}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    When the model of agent "other" calls "write_note"
+    And the model calls "close_shop"
+    And the model of agent "other" calls "write_note"
+    Then call "1" fails and says "notes are closed"
+    And call "3" succeeds
+    And the tool "write_note" runs 1 times
+
   @rule:tool_call.a-package-that-failed-to-load-is-not-asked
   Scenario: A package whose factory threw after it had subscribed
     Given a package "notes" with the tool "write_note"
@@ -885,6 +908,17 @@ Feature: tool_call
     When the model calls "write_note"
     And the model calls "write_note"
     Then the model is asked 3 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-id
+  Scenario: Of two calls with one id, the second asks to stop
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "close_book" asks to stop
+    When the model calls in one message
+      | id   | tool       |
+      | same | write_note |
+      | same | close_book |
+    Then the model is asked 2 times
 
   @rule:tool_call.input-at-the-stop-is-answered
   Scenario Outline: Input queued while the last call is judged
