@@ -16,9 +16,10 @@ from reference_bridge.bridge.packages import Instance, Package
 from reference_bridge.bridge.registrations import Entry, Registrations
 from reference_bridge.bridge.tools import PiTool
 from reference_bridge.bridge.values import as_object
-from reference_bridge.host import Agent, Host, Session, SessionEvent
+from reference_bridge.host import Agent, Assembly, Host, PromptContext, Session, SessionEvent
 from reference_bridge.host.definitions import ToolDefinition
 from reference_bridge.host.signals import AbortSignal
+from reference_bridge.host.waterfall import Next
 
 # --- lists of tools ---------------------------------------------------------------------------------------------------
 
@@ -169,6 +170,18 @@ class PreparationKept(_FirstDefinition):
     """Keeps preparing the arguments as a tool's first registration did."""
 
     field = "prepareArguments"
+
+
+@mutant()
+class CatalogueComparedByNames(Bridge):
+    """Shows a tool that is registered again before the first request as it was before."""
+
+    async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
+        listed = assembly.tools
+        made = await super().assemble(assembly, context, following)
+        if {row["name"] for row in listed} == {row["name"] for row in made.tools}:
+            made.tools = listed
+        return made
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

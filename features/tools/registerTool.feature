@@ -963,6 +963,22 @@ Feature: registerTool
       When the user says "hello"
       Then request 1 lists "print_label"
 
+    @rule:registerTool.registered-in-before-agent-start-at-once @case:again
+    Scenario: A tool registered again before the first request is shown as it is now
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" answers before_agent_start with
+        """
+        acts:
+          - do: pi
+            call: registerTool
+            args: [{name: print_label, label: print, description: prints several, parameters: {type: object, properties: {}}}]
+        """
+      When the user says "hello"
+      Then request 1 shows "print_label" with
+        """
+        description: prints several
+        """
+
     @rule:registerTool.registered-by-a-running-tool
     Scenario: A tool that a tool registers is there in the next request
       Given a package "parcels" with the tool "open_shop"
