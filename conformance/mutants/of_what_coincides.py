@@ -12,7 +12,7 @@ from reference_bridge.bridge.execution_events import Outcome
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.patches import ResultPatches
 from reference_bridge.bridge.tools import PiTool, ToolRuns
-from reference_bridge.bridge.values import as_object, is_truthy, private_copy, same_json, thrown_text
+from reference_bridge.bridge.values import as_object, is_error, is_truthy, private_copy, same_json, thrown_text
 from reference_bridge.host import Execution
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.json_values import Json
@@ -114,6 +114,15 @@ class _Unheard(Subscription):
 
         answer = await Subscription(self.instance, handler).call(event, agent, signal)
         return answer if waited else None
+
+
+@mutant()
+class ThrownValuesUnreported(Dispatch):
+    """Says nothing of what a handler throws that is no error."""
+
+    def failed(self, subscription: Subscription, event: Event, error: Exception) -> None:
+        if is_error(error):
+            super().failed(subscription, event, error)
 
 
 # --- the wish to stop -------------------------------------------------------------------------------------------------
