@@ -266,7 +266,7 @@ def _ran_rule(own: bool, gates: list[Any], mutated: bool, foreign: bool) -> str:
     if mutated and own and foreign:
         return "tool_call.mutation-reaches-any-packages-tool"
     if mutated:
-        return "tool_call.mutation-is-not-validated-again" if own else _REFUSED
+        return "tool_call.mutation-is-not-validated-again" if own else "tool_call.only-a-different-value-is-a-mutation"
     if gates:
         return "tool_call.only-a-block-decides"
     return "registerTool.arguments-are-coerced-as-on-pi" if own else "registerTool.in-the-catalogue-beside-natives"
@@ -322,8 +322,9 @@ def _is_own(story: Story, call: Call) -> bool:
 
 
 def _is_exact(call: Call) -> bool:
-    """Whether the rules say to the letter what a body is given: null has two right answers."""
-    return not any(part is None for part in _leaves(call.record))
+    """Whether the rules say to the letter what a body is given: null has two right answers, undefined is nothing."""
+    given = [body["params"] for body in call.of("tool.enter")]
+    return not any(part is None for part in _leaves(call.record)) and all(map(_is_lossless, given))
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -88,10 +88,16 @@ def tool_spec(name: str, schema: Any, kind: int) -> ToolSpec:
         fields |= {"description": f"another {name}", "tag": "second"}
     elif 4 <= kind < 4 + len(PREPARES):
         fields |= {"prepare": PREPARES[kind - 4]}
+    elif kind == 4 + len(PREPARES):
+        del fields["label"]
+        fields |= {"executes": False, "description": f"the tool {name}, at length: " + "word " * 400}
     return ToolSpec(**fields)
 
 
-TOOL_KINDS = 4 + len(PREPARES)
+TOOL_KINDS = 5 + len(PREPARES)
+
+TAKEN: tuple[Any, ...] = ("stow", "stow", "stow", "stow", "fetch", "fetch", "look", "look", " stow", 7)
+"""Arguments of ``unregisterTool``."""
 
 GATES: tuple[Reply, ...] = (
     Reply(),
@@ -111,6 +117,10 @@ GATES: tuple[Reply, ...] = (
     Reply(returns="words"),
     Reply(throws="words"),
     Reply(returns={"input": {"s": "returned"}}),
+    Reply(returns={"reason": "unused"}),
+    Reply(returns={"terminate": True}),
+    Reply(returns={"block": True, "reason": "changed, too"}, ops=[Op(op="set", path=["input", "s"], value="changed")]),
+    Reply(ops=[Op(op="set", path=["input", "none"], value={"$": "undefined"})]),
     Reply(ops=[Op(op="set", path=["toolName"], value="renamed")]),
     Reply(delay_ms=1),
 )
@@ -133,6 +143,7 @@ RESULTS: tuple[Reply, ...] = (
     Reply(ops=[Op(op="assign", path=["isError"], value=True)]),
     Reply(returns={"content": "words"}),
     Reply(returns={"terminate": True}),
+    Reply(returns={"terminate": False}),
     Reply(returns=None),
     Reply(ops=[Op(op="set", path=["input", "s"], value="seen")]),
     Reply(delay_ms=1),
@@ -157,7 +168,7 @@ BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("done well")),
     Reply(returns=text_result("last", terminate=True)),
     Reply(throws=error("the body broke")),
-    Reply(returns={"content": [text("one"), text("two")], "details": {"deep": {"n": 1}}}),
+    Reply(returns={"content": [text(" one "), text(""), text("two")], "details": {"deep": {"n": 1}}}),
     Reply(returns={"content": [text("seen"), PICTURE], "details": {"w": 2}}),
     Reply(returns=text_result("not so well", isError=True)),
     Reply(returns=text_result("maybe", terminate="yes")),
@@ -167,6 +178,10 @@ BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("changed"), ops=[Op(op="set", path=["s"], value="by the body")]),
     Reply(returns=text_result("early"), late_updates=[text_result("late")]),
     Reply(returns=text_result("slow"), delay_ms=1),
+    Reply(returns={"content": [text("odd")], "details": {"$": "bigint", "digits": "7"}}),
+    Reply(returns={"content": [{"type": "sound"}, text("odd")]}),
+    Reply(returns={"content": [text("listed")], "details": [1, "two"]}),
+    Reply(throws=None),
     Reply(),
     Reply(returns="words"),
 )

@@ -420,5 +420,5 @@ class _Program:
         if call == "registerTool":
             return call, [msgspec.to_builtins(self.tool(draw(_ANY_OWN)))]
         if call == "unregisterTool":
-            return call, [draw(_ANY_OWN)]
+            return call, [draw(pools.TAKEN)]
         return call, []
