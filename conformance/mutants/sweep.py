@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import multiprocessing
+import os
 import sys
 import time
 from collections import Counter
@@ -32,23 +34,40 @@ from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.host import Host
 
 UNSPOKEN = frozenset({"exec", "user_bash"})
-"""Surfaces that programs do not speak."""
+"""Surfaces that programs do not speak; nor do they use the host's own seams."""
+LEVELS = ("must", "should")
+"""Whose rules name a difference: a departure from a should is told as such, and told it is."""
 FURTHER = 60
 """Programs that are still tried for a rule's name, once one has left another trace than the reference's."""
 TRACE = "its trace alone"
-"""By what a mutant is caught that no invariant and no must speaks of: it differs from the reference all the same."""
+"""By what a mutant is told that no rule of the finding names: it differs from the reference all the same."""
 WANTED = 0.8
 """The share of mutants that programs alone must catch."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """What the programs found on a mutant: ``by`` is an invariant, a rule, a hang or the trace; ``at`` the program."""
+    """What the programs found on a mutant: ``by`` is an invariant, a rule, a hang or the trace; ``at`` the program.
+
+    ``ran`` counts the programs that were run, those only that reach what the mutant changes.
+    """
 
     mutant: str
     by: str = ""
     at: int = -1
     ran: int = 0
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether something names what is wrong; another trace alone does not."""
+        return self.by not in ("", TRACE)
+
+    @property
+    def lack(self) -> str:
+        """Why a mutant that is not caught needs an example."""
+        if self.by == TRACE:
+            return "it differs in what no rule speaks of, or leaves free where it differs"
+        return "no program reaches what it changes" if not self.ran else f"none of {self.ran} programs tells it apart"
 
 
 @dataclass
@@ -164,7 +183,7 @@ def _caught(at: Connection, program: Sequence[AnyOperation], ground: Ground, num
     for each in judge(ran.trace, ran.context):
         if each.invariant not in ground.broken[number]:
             return f"invariant {each.invariant}", True
-    difference = differ(program, ground.ran[number], ran)
+    difference = differ(program, ground.ran[number], ran, LEVELS)
     return (f"rule {difference.rule}" if difference is not None else ""), True
 
 
@@ -182,7 +201,8 @@ def spoken(mutants: Sequence[Mutant]) -> Iterator[Mutant]:
     surfaces: dict[str, set[str]] = {}
     for rule in load_catalogue().rules:
         for name in rule.kills:
-            surfaces.setdefault(name, set()).add(rule.surface)
+            if "host-seams" not in rule.needs:
+                surfaces.setdefault(name, set()).add(rule.surface)
     for mutant in mutants:
         if mutant.blanket or surfaces.get(mutant.name, set()) - UNSPOKEN:
             yield mutant
@@ -219,38 +239,47 @@ def main(argv: list[str]) -> int:
     drawn = random_programs(given.examples, given.seed)
     for mount in {mutant.mount for mutant in chosen}:
         _grounds[mount] = Ground(drawn, mount).walk()
-    # A fork has programs and reference already; nothing of the loop they were made on is used again.
+    # A fork has programs and reference already; nothing of the loop they were made on is used again, and what is there
+    # is no garbage: a child that looked through it would copy it, page by page.
+    gc.collect()
+    gc.freeze()
     with multiprocessing.get_context("fork").Pool(max(1, given.n)) as pool:
         kills = []
         for kill in pool.imap_unordered(_sweep_named, [mutant.name for mutant in chosen]):
             kills.append(kill)
             if given.verbose:
                 print(f"{len(kills)}/{len(chosen)} {kill.mutant}: {kill.by or 'not caught'}", flush=True)
+        pool.close()
+        pool.join()
     return _tell(kills, drawn, time.monotonic() - started, given.report)
 
 
 def _tell(kills: list[Kill], drawn: list[list[AnyOperation]], seconds: float, report: Path | None) -> int:
     width = max((len(kill.mutant) for kill in kills), default=0)
-    for kill in sorted(kills, key=lambda kill: (not kill.by, kill.mutant)):
-        if kill.by:
+    for kill in sorted(kills, key=lambda kill: (not kill.is_caught, kill.mutant)):
+        if kill.is_caught:
             print(
                 f"{kill.mutant:<{width}}  caught by {kill.by}, program {kill.at + 1} ({len(drawn[kill.at])} operations)"
             )
         else:
-            print(f"{kill.mutant:<{width}}  NEEDS AN EXAMPLE, {kill.ran} programs reach what it changes")
-    caught = sum(bool(kill.by) for kill in kills)
+            print(f"{kill.mutant:<{width}}  NEEDS AN EXAMPLE: {kill.lack}")
+    caught = sum(kill.is_caught for kill in kills)
     share = caught / len(kills) if kills else 1.0
-    ways = Counter(TRACE if kill.by == TRACE else kill.by.partition(" ")[0] for kill in kills if kill.by)
+    ways = Counter(kill.by.partition(" ")[0] for kill in kills if kill.is_caught)
+    alike = sum(not kill.by for kill in kills)
+    told = len(kills) - caught - alike
     print(
         f"{caught} of {len(kills)} mutants caught by random programs alone ({share:.0%}): by an invariant "
-        f"{ways['invariant']}, by a rule beside the reference {ways['rule']}, by {TRACE} {ways[TRACE]}, by breaking or "
-        f"hanging {ways['it']}; {len(drawn)} programs each at most, {seconds:.0f} s"
+        f"{ways['invariant']}, by a rule beside the reference {ways['rule']}, by breaking or hanging {ways['it']}; "
+        f"of the others {told} by {TRACE}, {alike} by nothing; {len(drawn)} programs each at most, {seconds:.0f} s, "
+        f"{sum(os.times()[:4]):.0f} s of processor time"
     )
     if report is not None:
         rows = [
             {
                 "mutant": kill.mutant,
                 "by": kill.by or None,
+                "needs": None if kill.is_caught else kill.lack,
                 "program": json.loads(encode(drawn[kill.at])) if kill.by else None,
             }
             for kill in kills
