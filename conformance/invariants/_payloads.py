@@ -138,6 +138,8 @@ def the_log_keeps_what_patches_leave(story: Story, context: Context) -> Answers:
         seen, result = call.handled("tool_result"), call.result
         if not call.clear or not seen or result is None or call.batch.cut:
             continue
+        if any(op["op"] == "assign" for each in seen for op in story.reply(each).get("ops") or ()):
+            continue  # What is assigned is shown to later handlers, and counts only once one of them answers.
         left = _patched(story, seen[-1])
         if left is None or not _texts(left.get("content")) or "isError" not in left:
             continue
