@@ -118,8 +118,8 @@ def patches_build_on_each_other(story: Story, context: Context) -> Answers:
     """Each handler of a result sees what the one before it saw, but for what that one answered."""
     for call in story.calls if not story.listened else ():
         seen = call.handled("tool_result")
-        if not call.clear or call.batch.cut:
-            continue
+        if not call.clear or call.batch.cut or any(_writes(story, event) for event in seen):
+            continue  # What one writes into the event may be shown to the next, and counts on Pi beside a patch.
         for one, two in pairwise(seen):
             wanted, done = _patched(story, one), story.exit_of(one)
             if wanted is None or done is None or story.number(two) < story.number(done):
@@ -138,6 +138,8 @@ def the_log_keeps_what_patches_leave(story: Story, context: Context) -> Answers:
         seen, result = call.handled("tool_result"), call.result
         if not call.clear or not seen or result is None or call.batch.cut:
             continue
+        if any(_writes(story, event) for event in seen):
+            continue  # What one writes into the event counts on Pi beside a patch.
         if any(op["op"] == "assign" for each in seen for op in story.reply(each).get("ops") or ()):
             continue  # What is assigned is shown to later handlers, and counts only once one of them answers.
         left = _patched(story, seen[-1])

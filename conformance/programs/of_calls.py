@@ -138,7 +138,7 @@ def _told(pair: Pair, call: Call, other: Call, path: Path, *events: str) -> bool
 
 
 def _inputs(pair: Pair, call: Call, other: Call, path: Path) -> bool:
-    if path.told(GATE) is None or not (path.exact or not path.own) or call.record is None:
+    if path.writes or path.told(GATE) is None or not (path.exact or not path.own) or call.record is None:
         return True
     for number, (one, two) in enumerate(zip(call.handled(GATE), other.handled(GATE), strict=False)):
         rule = "tool_call.mutation-is-seen-by-later-handlers"

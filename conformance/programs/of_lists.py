@@ -89,6 +89,8 @@ def _idle(story: Story) -> Iterator[tuple[Event, Any]]:
             turns += 1
         elif event.kind == "turn.end":
             turns -= 1
+        elif event.kind == "agent.disposed":
+            return  # What an instance may still do whose agent is gone has no rule.
         elif event.kind == "api.call" and not event["invocation"] and turns <= 0 and event["call"] != "on":
             yield event, story_outcome(story, event)
 

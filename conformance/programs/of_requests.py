@@ -58,7 +58,8 @@ def _listing_rule(story: Story, request: Event, name: str) -> str:
         spec = (event["args"] or [None])[0]
         about = spec.get("name") if isinstance(spec, dict) else spec
         if event["call"] == "setActiveTools":
-            return _list_rule(story, lists, event)
+            loading = not event["invocation"] and not _idle(story, event)
+            return "setActiveTools.while-loading" if loading else _list_rule(story, lists, event)
         if about == name:
             loading = event["call"] == "registerTool" and not event["invocation"] and not _idle(story, event)
             if loading:
