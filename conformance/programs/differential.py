@@ -18,7 +18,16 @@ from conformance.programs.of_calls import compare_calls
 from conformance.programs.of_lists import compare_idle, compare_lists
 from conformance.programs.of_requests import compare_requests
 from conformance.programs.operations import Program
-from conformance.programs.places import goes_on, interfered, is_cut, listed, shared_changes, unchanged, was_cut
+from conformance.programs.places import (
+    goes_on,
+    interfered,
+    is_cut,
+    listed,
+    lists_while_loading,
+    shared_changes,
+    unchanged,
+    was_cut,
+)
 from conformance.programs.run import Ran
 from conformance.programs.statements import Difference as Difference
 from conformance.programs.statements import Differs, Pair
@@ -80,6 +89,8 @@ class _Walk:
         right, found = self.pair.right, self.pair.found
         counts: dict[str, int] = {}
         parted: set[str] = set()
+        if lists_while_loading(right) != lists_while_loading(found):
+            return
         for batch in right.batches:
             counts[batch.agent] = counts.get(batch.agent, 0) + 1
             if batch.agent in parted:

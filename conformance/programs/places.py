@@ -36,6 +36,18 @@ def _narrowed_for_nobody(story: Story, before: int) -> bool:
     )
 
 
+def lists_while_loading(story: Story) -> set[tuple[str, bool]]:
+    """Return the lists that were set before there was an agent, and whether the call threw: on Pi each does."""
+    created = story.kinds["agent.created"]
+    ready = story.number(created[0]) if created else len(story.events)
+    outcomes = {event["api"]: event["outcome"] or {} for event in story.kinds["api.return"]}
+    return {
+        (str(event["args"]), "threw" in outcomes.get(event["api"], {}))
+        for event in story.kinds["api.call"]
+        if event["call"] == "setActiveTools" and story.number(event) < ready
+    }
+
+
 def shared_changes(story: Story, before: int) -> list[Any]:
     """Return what was done before that concerns every agent: tools that came or went, and the host's policy."""
     found: list[Any] = []
