@@ -25,10 +25,9 @@ Feature: getActiveTools
     When the model calls "write_note"
     Then getActiveTools returned the names of request 2
 
-  @rule:getActiveTools.equals-the-catalogue @case:whoever-owns-it
-  Scenario: Tools of the agent's own scope and tools without a description are listed, too
-    Given a native tool "own_lens" in the agent's own scope
-    And a package "notes" with the tool "write_note" and
+  @rule:getActiveTools.equals-the-catalogue @case:undescribed
+  Scenario: A tool without a description is listed, too
+    Given a package "notes" with the tool "write_note" and
       """
       description: ""
       """

@@ -16,16 +16,14 @@ Feature: getAllTools
     When the model calls "disk_reader"
     Then getAllTools returned the rows of request 1
 
-  @rule:getAllTools.rows-equal-the-catalogue @on:bridge @case:whoever-owns-it
-  Scenario: Rows of tools of the agent's own scope and of tools without a description
-    Given a native tool "own_lens" in the agent's own scope
-    And a package "maps" with the tool "find_way" and
+  @rule:getAllTools.rows-equal-the-catalogue @on:bridge @case:undescribed
+  Scenario: The row of a tool without a description
+    Given a package "maps" with the tool "find_way" and
       """
       description: ""
       """
     When the model calls "disk_reader"
     Then getAllTools returned the rows of request 1
-    And getAllTools returned a list with "own_lens"
     And getAllTools returned a list with "find_way"
 
   @rule:getAllTools.rows-equal-the-catalogue @on:pi

@@ -706,7 +706,7 @@ Feature: tool_call
     And call "1" fails and says "argument"
     And the log keeps {"path": "/home"} as the arguments of call "1"
 
-  @rule:tool_call.native-arguments-are-never-rewritten @on:bridge @case:same-name-elsewhere
+  @rule:tool_call.a-native-tool-is-one-whatever-its-name
   Scenario: A native tool has the name of a tool that a package has for another agent
     Given an agent "main"
     And an agent "other"
