@@ -693,7 +693,7 @@ Feature: registerTool
       And request 1 lists "shared_label_printer" once, as the tool that runs call "1"
       And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
 
-    @rule:registerTool.a-name-of-a-native-tool @case:for-every-agent
+    @rule:registerTool.a-name-of-a-native-tool-for-every-agent
     Scenario: Of a native tool and a package's of one name, one runs for every agent
       Given an agent "main"
       And an agent "other"
@@ -705,7 +705,7 @@ Feature: registerTool
       And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
       And either package "parcels" runs call "2", or its "shared_label_printer" is visibly refused
 
-    @rule:registerTool.a-name-of-a-native-tool @case:for-agents-that-are-there
+    @rule:registerTool.a-name-of-a-native-tool-for-every-agent @case:while-they-work
     Scenario: Of a native tool and one registered while agents are at work, one runs for every agent
       Given an agent "main"
       And an agent "other"
@@ -744,19 +744,6 @@ Feature: registerTool
       And the tool "shared_label_printer" answers "the package's one"
       When the model calls "shared_label_printer"
       Then call "1" succeeds with "the package's one"
-
-    @rule:registerTool.a-package-overrides-a-native-tool @case:for-every-agent
-    Scenario: A package's tool runs in place of the native one for every agent
-      Given an agent "main"
-      And an agent "other"
-      And a native tool "shared_label_printer"
-      And a package "parcels" with the tool "shared_label_printer"
-      And the native tool "shared_label_printer" answers "the native one"
-      And the tool "shared_label_printer" answers "the package's one"
-      When the model calls "shared_label_printer"
-      And the model of agent "other" calls "shared_label_printer"
-      Then call "1" succeeds with "the package's one"
-      And call "2" succeeds with "the package's one"
 
     @rule:registerTool.a-reserved-name @case:refused
     Scenario: The reserved name is visibly refused
@@ -1198,7 +1185,7 @@ Feature: registerTool
       And the tool "print_label" runs 1 times
       And call "2" succeeds
 
-    @rule:registerTool.tools-go-with-their-package @case:for-every-agent
+    @rule:registerTool.a-removed-package-is-gone-for-every-agent
     Scenario: A removed package takes its tools along for every agent
       Given an agent "main"
       And an agent "other"

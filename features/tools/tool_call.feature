@@ -377,7 +377,7 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And call "2" succeeds
 
-  @rule:tool_call.every-call-is-judged @case:every-agent
+  @rule:tool_call.every-agents-calls-are-judged
   Scenario: The calls of every agent are judged
     Given an agent "main"
     And an agent "other"

@@ -47,7 +47,7 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
 
-  @rule:tool_execution_end.one-end-for-every-start @case:every-agent
+  @rule:tool_execution_end.every-agents-calls-start-and-end
   Scenario: The calls of every agent
     Given an agent "main"
     And an agent "other"

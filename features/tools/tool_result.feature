@@ -342,7 +342,7 @@ Feature: tool_result
     Then package "watcher" sees tool_result of call "1" with {"input": {"lane": "outer"}}
     And package "watcher" sees tool_result of call "2" with {"input": {"lane": 2}}
 
-  @rule:tool_result.native-results-are-patched-too @case:every-agent
+  @rule:tool_result.every-agents-results-are-patched
   Scenario: The results of every agent's calls are patched
     Given an agent "main"
     And an agent "other"
