@@ -158,12 +158,13 @@ def _updates(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     rights, founds = _partials(pair.right, call), _partials(pair.found, other)
     for key in sorted(rights.keys() & founds.keys()):
         right, found = rights[key], founds[key]
-        rule = "tool_execution_update.from-on-update"
-        if not all(isinstance(each, dict) and "$" not in each for each in right):
-            rule = "tool_execution_update.odd-partials-pass"
-        elif sorted(map(json.dumps, right)) == sorted(map(json.dumps, found)):
-            rule = "tool_execution_update.in-order"
-        if not pair.say(rule, "updates", f"{call.label}: the updates that {key[0]} is told", right, found):
+        where = f"{call.label}: the updates that {key[0]} is told"
+        plain = [[each for each in side if isinstance(each, dict) and "$" not in each] for side in (right, found)]
+        moved = sorted(map(json.dumps, plain[0])) == sorted(map(json.dumps, plain[1]))
+        rule = "tool_execution_update.in-order" if moved else "tool_execution_update.from-on-update"
+        if not pair.say(rule, "updates", where, *plain):
+            return False
+        if not pair.say("tool_execution_update.odd-partials-pass", "updates", where, right, found):
             return False
     return True
 

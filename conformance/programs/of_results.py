@@ -64,10 +64,17 @@ def _invalid(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
     others, _, shown = texts[1].partition("Received arguments:")
     for name in sorted(set(_PATH.findall(problems)) - {"root"}):
         where = f"{call.label}: the error names {name}"
-        if not pair.say("registerTool.a-validation-error-names-each-property", "error", where, True, name in others):
+        if not pair.say(
+            "registerTool.a-validation-error-names-each-property", "error", where, True, _names(others, name)
+        ):
             return False
     rule = "registerTool.a-validation-error-shows-what-it-received"
     return pair.say(rule, "error", f"{call.label}: the arguments it shows", _value(echo), _value(shown))
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text has a path as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(path)}(?!\w)", text) is not None
 
 
 def _value(text: str) -> Any:

@@ -29,7 +29,7 @@ from conformance.programs.operations import (
     Turn,
 )
 from conformance.programs.run import Connection, run_program
-from conformance.scripts import Behaviour, CallPi, Cancel, NativeBehaviour, Say
+from conformance.scripts import Behaviour, CallPi, Cancel, Match, NativeBehaviour, Say, Update
 from tests.fast.every_operation import says
 
 SCHEMA = {"type": "object", "properties": {"s": {"type": "string"}, "n": {"type": "number"}}, "required": ["s"]}
@@ -166,6 +166,58 @@ FOUND: list[tuple[str, str, list[AnyOperation], list[str]]] = [
         "odd-result-ends-the-turn",
         "registerTool.an-odd-result-costs-one-result",
         [package(body=Behaviour(reply=Reply())), asks(("stow", '{"s":"x"}'))],
+        [],
+    ),
+    (
+        "start-handlers-in-reverse",
+        "tool_execution_start.handlers-are-told-in-load-order",
+        [package(*[Handler(event="tool_execution_start")] * 2), asks(("stow", '{"s":"x"}'))],
+        [],
+    ),
+    (
+        "update-without-details",
+        "tool_execution_update.from-on-update",
+        [package(body=Behaviour(acts=[Update(update=text_result("part"))])), asks(("stow", '{"s":"x"}'))],
+        [],
+    ),
+    (
+        "coerced-arguments-logged",
+        "registerTool.the-log-keeps-what-the-model-wrote",
+        [package(Handler(event="tool_result")), asks(("stow", '{"s":7}'))],
+        [],
+    ),
+    (
+        "validation-error-without-a-frame",
+        "registerTool.an-invalid-call-does-not-run",
+        [package(), asks(("stow", "{}"))],
+        [],
+    ),
+    (
+        "only-the-first-problem-is-told",
+        "registerTool.a-validation-error-names-each-property",
+        [package(), asks(("stow", '{"n":"x","s":{}}'))],
+        [],
+    ),
+    (
+        "guidelines-invented-for-natives",
+        "getAllTools.no-invented-guidelines-on-natives",
+        [package(gate(Reply(), CallPi(call="getAllTools"))), LOOK, asks(("stow", '{"s":"x"}'))],
+        [],
+    ),
+    (
+        "active-list-is-stale",
+        "getActiveTools.follows-a-restriction-at-once",
+        [
+            package(gate(Reply(), CallPi(call="setActiveTools", args=[["stow"]]), CallPi(call="getActiveTools"))),
+            LOOK,
+            asks(("stow", '{"s":"x"}')),
+        ],
+        [],
+    ),
+    (
+        "unregister-true-again",
+        "unregisterTool.a-second-call-is-false",
+        [package(), *[CallApi(package="alpha", call="unregisterTool", args=["stow"])] * 2, asks(("ghost", "{}"))],
         [],
     ),
     (
@@ -332,6 +384,31 @@ def test_what_the_rules_leave_free_is_no_difference(side: Side, what: str) -> No
     mutant, program = FREE[what]
 
     assert difference(side, mutant, *program) is None
+
+
+def test_a_departure_from_a_should_is_told_only_to_who_asks_for_it(side: Side) -> None:
+    program = [package(prompt_snippet="stow things"), asks(("stow", '{"s":"x"}'))]
+    both = [run_program(side(spec), program) for spec in ("reference", "mutant:prompt-snippet-lost")]
+
+    assert differ(program, *both) is None
+    found = differ(program, *both, levels=("must", "should"))
+    assert found is not None
+    assert found.rule == "registerTool.prompt-snippet-while-active"
+
+
+def test_of_an_agent_that_parted_nothing_more_is_compared_and_of_another_everything(side: Side) -> None:
+    """The user cancels one agent's turn; what the other one's tool answers is no less wrong for that."""
+    cancels = Behaviour(match=Match(agent="other"), acts=[Cancel()])
+    program: list[AnyOperation] = [
+        package(Handler(event="tool_call", does=[cancels]), body=BODY),
+        AddAgent(agent="other"),
+        asks(("stow", '{"s":"x"}'), agent="other"),
+    ]
+    assert difference(side, "text-trimmed", *program) is None
+
+    found = difference(side, "text-trimmed", *program, asks(("stow", '{"s":"x"}')))
+    assert found is not None
+    assert found.where.startswith('call "1" of stow')
 
 
 def test_what_one_side_lacks_is_no_difference(side: Side) -> None:
