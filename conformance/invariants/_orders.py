@@ -85,7 +85,7 @@ def _bodies(story: Story, batch: Batch) -> list[Event]:
     return [body for call in batch.calls if call.clear for body in call.bodies]
 
 
-@invariant("registerTool.a-cancel-reaches-the-running-tool")
+@invariant("registerTool.a-cancel-reaches-the-running-tool", roles="bridge")
 def a_cancel_reaches_the_running_tool(story: Story, context: Context) -> Answers:
     """Where the tool itself does what cancels, it is at work when the user does."""
     cancels = [event for event in story.kinds["operator"] if event["act"] == "cancel"]

@@ -62,8 +62,10 @@ def _by_handler(call: Call, event: str) -> dict[tuple[str, str], list[Event]]:
 
 
 def _changed(story: Story, call: Call, enter: Event) -> bool:
-    """Whether something may have changed an agent's tools in this batch, before an entry."""
-    return story.changed(story.number(call.batch.request), story.number(enter))
+    """Whether something may have changed an agent's tools before an entry, since the step began that led to it."""
+    request = story.number(call.batch.request)
+    begun = [story.number(step) for step in story.kinds["step.start"] if step.agent == call.agent]
+    return story.changed(max((n for n in begun if n < request), default=request), story.number(enter))
 
 
 def _asked(story: Story, enter: Event) -> Iterator[tuple[Event, Any]]:
