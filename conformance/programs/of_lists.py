@@ -62,10 +62,14 @@ def _by_handler(call: Call, event: str) -> dict[tuple[str, str], list[Event]]:
 
 
 def _changed(story: Story, call: Call, enter: Event) -> bool:
-    """Whether something may have changed an agent's tools before an entry, since the step began that led to it."""
+    """Whether something else may have changed an agent's tools, from the step's beginning to the handler's end."""
     request = story.number(call.batch.request)
     begun = [story.number(step) for step in story.kinds["step.start"] if step.agent == call.agent]
-    return story.changed(max((n for n in begun if n < request), default=request), story.number(enter))
+    since = max((n for n in begun if n < request), default=request)
+    done = story.exit_of(enter)
+    until = story.number(done) if done is not None else len(story.events)
+    own = enter["invocation"]
+    return any(since < n < until and story.events[n]["invocation"] != own for n in story.changes)
 
 
 def _asked(story: Story, enter: Event) -> Iterator[tuple[Event, Any]]:
