@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
-from reference_bridge.bridge.bridge import Bridge
+from reference_bridge.bridge.api import Pi
+from reference_bridge.bridge.bridge import Bridge, Installed
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.host import Agent, Assembly, PromptContext
 from reference_bridge.host.waterfall import Next
@@ -287,3 +289,21 @@ class BeforeAgentStartToldLate(Bridge):
         if opens:
             made.tools = listed
         return made
+
+
+@mutant()
+class SetActiveToolsAnswersItsList(Bridge):
+    """Answers setActiveTools with the names that are active now."""
+
+    async def install(self, installed: Installed, at: int) -> None:
+        factory = installed.package.factory
+
+        def answering(pi: Pi) -> Any:
+            def set_active_tools(names: Any) -> Any:
+                Pi.set_active_tools(pi, names)
+                return pi.get_active_tools()
+
+            pi.set_active_tools = set_active_tools  # type: ignore[method-assign]
+            return factory(pi)
+
+        await super().install(Installed(replace(installed.package, factory=answering)), at)

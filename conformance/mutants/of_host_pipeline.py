@@ -52,6 +52,19 @@ class ListenersMayChangeArguments(Pipeline):
         return step
 
 
+@mutant()
+class LossyArgumentsRun(Pipeline):
+    """Runs a call with the nearest JSON there is to its arguments, where JSON cannot carry them."""
+
+    def _snapshot(self, request: CallRequest) -> Step:
+        try:
+            freeze(request.arguments)
+        except NotLosslessError:
+            nearest = json.dumps(request.arguments).replace("-0.0", "0").replace("Infinity", "1e308")
+            return super()._snapshot(replace(request, arguments=json.loads(nearest)))
+        return super()._snapshot(request)
+
+
 class _KeepsTheFirst(Pipeline):
     member = ""
 

@@ -82,3 +82,12 @@ class NewPicturesLeftOut(ResultPatches):
 
     def _is_new(self, call: Call, block: Any) -> bool:
         return isinstance(block, dict) and block.get("type") == "image" and call.pictures.stored(block) is None
+
+
+@mutant()
+class HandlersErrorIsFinal(ResultPatches):
+    """Keeps an error that a handler made of a success, whatever later handlers say."""
+
+    def patch(self, subscription: Subscription, call: Call, event: Event, answer: dict[str, Any]) -> bool:
+        call.failed = call.failed or event["isError"] is True
+        return super().patch(subscription, call, event, answer)

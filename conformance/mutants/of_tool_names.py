@@ -184,6 +184,14 @@ class NamesNormalised(Registrations):
 
 
 @mutant()
+class EmptyNameRefused(Registrations):
+    """Takes the empty text for no name."""
+
+    def entry(self, instance: Instance, name: Any, definition: dict[str, Any]) -> Entry:
+        return super().entry(instance, name or UNDEFINED, definition)
+
+
+@mutant()
 class NamesLookedUpAsProperties(Registrations):
     """Takes names that every JavaScript object has for taken ones."""
 

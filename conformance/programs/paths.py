@@ -219,6 +219,8 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     odd = odd_patch or loose
     turned = any(_returned(patch).get("isError") is True for _, patch in patches)
     recovers = any(_returned(patch).get("isError") is False for _, patch in patches)
+    if turned and recovers and not failing:
+        odd_patch = odd = True  # Whether a later handler may take an earlier one's error back is no must.
     odd_body = not own and ("content" in reply or reply.get("defer"))
     foreign = any(event["package"] != body["package"] for event, reply in gates if _mutates(reply))
     rule = _ran_rule(own, gates, mutated, foreign)

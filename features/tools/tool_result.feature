@@ -219,6 +219,19 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "the shelf is empty"
 
+  @rule:tool_result.a-handlers-error-may-be-taken-back
+  Scenario: One package finds fault with a result, a later one does not
+    Given package "pessimist" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    And package "optimist" answers tool_result with
+      """
+      returns: {isError: false}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+
   @rule:tool_result.a-vain-recovery-keeps-its-text
   Scenario: A recovery that brings a text along
     Given the tool "read_note" throws "the shelf is empty"

@@ -47,6 +47,8 @@ class Call:
     """Whether a body was entered."""
     returned: Any = UNDEFINED
     """What a package's tool answered."""
+    failed: bool = False
+    """Whether it was an error before any handler of `tool_result` was asked."""
     asked_to_stop: bool = False
     pictures: Pictures = field(default_factory=Pictures)
     updates: list[asyncio.Task[None]] = field(default_factory=list)

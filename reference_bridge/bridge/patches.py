@@ -37,6 +37,7 @@ class ResultPatches:
         subscriptions = self._dispatch.subscriptions(call.agent, "tool_result")
         if not subscriptions or not self.is_asked(call):
             return outcome, decision
+        call.failed = outcome.is_error
         event = self.event(call, outcome)
         # Changes inside these objects count without any answer; a replaced member counts once anybody answers.
         content, details = event["content"], event["details"]
@@ -78,7 +79,7 @@ class ResultPatches:
         package = subscription.instance.package.name
         if "details" in given and not same_json(given["details"], event["details"]):
             self.details_ignored(call, f"package {package!r}")
-        if "isError" in given and event["isError"] is True and not is_truthy(given["isError"]):
+        if "isError" in given and call.failed and not is_truthy(given["isError"]):
             # A failure of the host cannot be made a success; the next handler must not believe that it was.
             del given["isError"]
             self.recovery_ignored(call, package)
