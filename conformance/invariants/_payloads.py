@@ -158,10 +158,14 @@ def _patched(story: Story, enter: Event) -> dict[str, Any] | None:
     payload, reply = enter["payload"], story.reply(enter)
     if not isinstance(payload, dict) or reply.get("ops") or ("reply" not in enter.data and not reply):
         return None
+    if not isinstance(payload.get("isError"), bool):
+        return None  # What an earlier one answered that is no flag is shown on Pi, and no rule says what it counts for.
     left = {key: payload.get(key) for key in ("content", "isError") if _is_lossless(payload.get(key))}
     patch = reply.get("returns")
     if "throws" in reply or not isinstance(patch, dict) or "$" in patch:
         return left
+    if any(patch.get(key, "") is None for key in left):
+        return None  # Null patches nothing, and may be shown to later handlers all the same.
     content = patch.get("content")
     if content is not None:
         if _texts(content):

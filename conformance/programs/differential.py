@@ -156,6 +156,8 @@ class _Walk:
     def _ended(self, batch: Batch, other: Batch) -> None:
         """Say that the turn ended by itself, though nobody cancelled anything and nothing went wrong on the way."""
         left_out = self._left_out(batch.begin)
+        if goes_on(self.pair.found, other):
+            return  # What cut the turn came later.
         if batch.spoken or other.spoken or not all(self._told(self.pair.right, call, left_out) for call in batch.calls):
             return
         for one in batch.calls:

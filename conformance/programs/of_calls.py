@@ -60,6 +60,8 @@ def compare_calls(pair: Pair, call: Call, other: Call) -> bool:
 def _body_rule(story: Story, call: Call, path: Path) -> str:
     """Return the rule on whether the body runs; where a start handler answered or threw, that this changes nothing."""
     starts = call.handled(START)
+    if path.mutated and not path.own:
+        return path.rule  # Whether a native tool runs with changed arguments is what matters.
     if call.bodies and any("returns" in story.reply(event) for event in starts):
         return "tool_execution_start.answers-change-nothing"
     if call.bodies and any(story.threw(event) for event in starts):

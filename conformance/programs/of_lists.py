@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.invariants import Story
 from conformance.invariants._story import Call
+from conformance.programs.places import listed
 from conformance.programs.statements import Pair
 from conformance.trace import Event
 
@@ -98,7 +99,9 @@ def _idle(story: Story) -> Iterator[tuple[Event, Any]]:
         elif event.kind == "agent.disposed":
             return  # What an instance may still do whose agent is gone has no rule.
         elif event.kind == "api.call" and not event["invocation"] and turns <= 0 and event["call"] != "on":
-            yield event, story_outcome(story, event)
+            instance = story.instances.get(event["instance"] or "")
+            if instance is None or "error" not in instance.data:  # Nor has what one may do that failed to load.
+                yield event, story_outcome(story, event)
 
 
 def _compare(
@@ -136,7 +139,10 @@ def _one(
         sides = [_names(side.get("returned"), left_out) for side in (right, found)]
         return pair.say(_active_rule(last, enter), "active tools", where, *sides)
     if name == "getAllTools":
-        return _all(pair, where, right["returned"], found.get("returned"), left_out)
+        # On Pi a tool that is switched off has its row.
+        off = pair.beside_pi and listed(pair.right, pair.right.number(event))
+        rule = "getAllTools.only-visible-tools" if off else "getAllTools.lists-native-and-migrated-alike"
+        return _all(pair, where, rule, right["returned"], found.get("returned"), left_out)
     if name == "unregisterTool":
         return _taken(pair, where, event, right["returned"], found, left_out)
     if name == "setActiveTools":
@@ -163,10 +169,10 @@ def _active_rule(last: str | None, enter: Event | None) -> str:
     return "getActiveTools.lists-native-and-migrated-alike"
 
 
-def _all(pair: Pair, where: str, right: Any, found: Any, left_out: set[str]) -> bool:
+def _all(pair: Pair, where: str, there: str, right: Any, found: Any, left_out: set[str]) -> bool:
     rights, founds = _rows(right), _rows(found)
     missing = sorted(rights.keys() - left_out - founds.keys())
-    if not pair.say("getAllTools.lists-native-and-migrated-alike", "all tools", f"{where} lacks", [], missing):
+    if not pair.say(there, "all tools", f"{where} lacks", [], missing):
         return False
     more = sorted(founds.keys() - left_out - rights.keys())
     if not pair.say("getAllTools.only-visible-tools", "all tools", f"{where} has more", [], more):

@@ -96,14 +96,18 @@ class _Connections:
         """Return a started connection, on the mount of the specification, else on ``mount`` where there is one."""
         key = f"{spec.text} {mount}"
         if key not in self._live:
-            mounted = spec if spec.mount or spec.kind != "name" else replace(spec, mount=mount)
-            driver = make_driver(mounted, self._env)
-            hello = self._runner.run(driver.start())
-            chosen = mounted.mount if mounted.mount in hello.mounts else None
-            self._live[key] = Connection(
-                self._runner, driver, hello, chosen or (hello.mounts[0] if hello.mounts else None)
-            )
+            at = self._start(spec)
+            if spec.kind == "name" and spec.mount is None and mount != at.mount and mount in at.hello.mounts:
+                self._runner.run(at.driver.close())
+                at = self._start(replace(spec, mount=mount))
+            self._live[key] = at
         return self._live[key]
+
+    def _start(self, spec: BridgeSpec) -> Connection:
+        driver = make_driver(spec, self._env)
+        hello = self._runner.run(driver.start())
+        chosen = spec.mount if spec.mount in hello.mounts else None
+        return Connection(self._runner, driver, hello, chosen or (hello.mounts[0] if hello.mounts else None))
 
     def close(self) -> None:
         """Close them all."""
@@ -124,11 +128,11 @@ def _run(
     command = f"bridge-conformance replay {shlex.quote(str(path))} --bridge={bridge.given}"
     command += f" --against={shlex.quote(right.text)}" if right is not None else ""
 
-    def show(finding: Finding, error: Exception, trace: Trace | None) -> tuple[Level, Verdict]:
+    def show(finding: Finding, error: Exception, trace: Trace | None, why: str) -> tuple[Level, Verdict]:
         rule = rules[finding.rule]
         verdict = of_error(error, rule.level)
         task = Task(bridge, case.name, "property", f"{path}, {len(case.operations)} operations", (rule,))
-        judged = Judged(bridge.label, case.name, rule.id, verdict, verdict, message=finding.sentence)
+        judged = Judged(bridge.label, case.name, rule.id, verdict, verdict, message=why)
         *lines, _ = block.lines(task, rules, judged, error, trace)
         print("\n".join([*lines, f"  again:    {command}"]))
         return rule.level, verdict
@@ -138,7 +142,7 @@ def _run(
         ours = run_program(connections.to(right, case.mount), case.operations) if right is not None else None
     except (HarnessError, Inconclusive, RuleFailed) as error:
         connections.close()
-        return [show(case.finding, error, None)]
+        return [show(case.finding, error, None, str(error))]
     found = [
         finding
         for finding in findings(case.operations, ran, ours, right.text if right is not None else "")
@@ -149,5 +153,6 @@ def _run(
         print(f"{case.name}: nothing is wrong on {bridge.title}{left_out}")
         return [(rules[case.finding.rule].level, Verdict.PASS)]
     return [
-        show(finding, RuleFailed(f"{finding.kind} {finding.name}: {finding.sentence}"), ran.trace) for finding in found
+        show(finding, RuleFailed(f"{finding.kind} {finding.name}: {finding.sentence}"), ran.trace, finding.sentence)
+        for finding in found
     ]

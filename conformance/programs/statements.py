@@ -73,12 +73,16 @@ class Pair:
             raise Differs(Difference(rule, about, where, right, found, then))
         return False
 
+    @property
+    def beside_pi(self) -> bool:
+        """Whether one of both is the real Pi, and the other is not."""
+        return len({context.role for context in self._contexts}) > 1
+
     def _counts(self, rule_id: str) -> bool:
         rule = _rules().get(rule_id)
         if rule is None or rule.level not in self._levels:
             return False
-        roles = {context.role for context in self._contexts}
-        if len(roles) > 1 and rule.relation != "same":
+        if self.beside_pi and rule.relation != "same":
             return False
         return all(rule.applies_to(_role(each), each.mount, each.capabilities) for each in self._contexts)
 
