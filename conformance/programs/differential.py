@@ -23,6 +23,7 @@ from conformance.programs.places import (
     interfered,
     is_cut,
     listed,
+    lists_set,
     lists_while_loading,
     shared_changes,
     unchanged,
@@ -116,6 +117,9 @@ class _Walk:
         if interfered(self.pair.right, batch.agent, batch.begin):
             return False
         if interfered(self.pair.found, batch.agent, other.begin):
+            return False
+        agent = batch.agent
+        if lists_set(self.pair.right, agent, batch.begin) != lists_set(self.pair.found, agent, other.begin):
             return False
         self._other = other.begin
         return self._requests(batch.request, other.request) and self._batch(batch, other)

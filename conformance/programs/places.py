@@ -48,6 +48,17 @@ def lists_while_loading(story: Story) -> set[tuple[str, bool]]:
     }
 
 
+def lists_set(story: Story, agent: str, before: int) -> list[Any]:
+    """Return the lists that were set before for an agent: where agents work at once, an act may meet either of them."""
+    found = []
+    for event in story.kinds["api.call"]:
+        if story.number(event) < before and event["call"] == "setActiveTools":
+            enter = story.enters.get(event["invocation"] or "")
+            if enter is None or enter.agent == agent:
+                found.append(event["args"])
+    return found
+
+
 def shared_changes(story: Story, before: int) -> list[Any]:
     """Return what was done before that concerns every agent: tools that came or went, and the host's policy."""
     found: list[Any] = []
