@@ -572,8 +572,11 @@ Feature: tool_call
   @rule:tool_call.mutation-reaches-the-tool @case:empty
   Scenario: A key added to arguments that were empty
     Given a package "notes" with the tool "write_note"
-    And package "editor" changes the argument "text" of "write_note" to "by the editor"
-    And package "signer" changes the argument "by" of "write_note" to "the signer"
+    And package "notes" changes the argument "text" of "write_note" to "by the editor"
+    And a further handler of package "notes" answers tool_call with
+      """
+      ops: [{op: set, path: [input, by], value: the signer}]
+      """
     When the model calls "write_note" with {}
     Then the tool "write_note" runs with {"text": "by the editor", "by": "the signer"}
 
@@ -890,7 +893,7 @@ Feature: tool_call
   @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:beside-a-change
   Scenario: A block that asks to stop, of a call whose arguments were changed
     Given a package "notes" with the tool "write_note"
-    And package "editor" changes the argument "text" of "write_note" to "by the editor"
+    And package "notes" changes the argument "text" of "write_note" to "by the editor"
     And package "guard" blocks "write_note" asking to stop
     When the model calls "write_note" with {"text": "by the model"}
     Then the tool "write_note" does not run

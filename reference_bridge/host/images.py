@@ -24,16 +24,16 @@ class Picture:
 def recognise(data: bytes) -> Picture | None:
     """What picture `data` holds; `None` for garbage, nothing, and what breaks off early.
 
-    A PNG is checked to its last chunk, of the others what names their size.
+    A PNG is checked to its last chunk, of the others what names their size, and that they have their end.
     """
     try:
         if data.startswith(_PNG):
             return _png(data)
-        if data.startswith((b"GIF87a", b"GIF89a")):
+        if data.startswith((b"GIF87a", b"GIF89a")) and data.endswith(b";"):
             return _sized("image/gif", *struct.unpack_from("<HH", data, 6))
         if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
             return _webp(data)
-        if data.startswith(b"\xff\xd8"):
+        if data.startswith(b"\xff\xd8") and data.endswith(b"\xff\xd9"):
             return _jpeg(data)
     except (struct.error, zlib.error, IndexError):
         return None
