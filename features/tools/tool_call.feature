@@ -494,14 +494,16 @@ Feature: tool_call
     And call "1" succeeds
 
   @rule:tool_call.a-reloaded-package-is-asked-once
-  Scenario: A package that is reloaded
+  Scenario: A package that is reloaded twice
     Given a package "notes" with the tool "write_note"
     And package "guard" listens to tool_call
     When the model calls "write_note"
     And package "guard" is reloaded
     And the model calls "write_note"
-    Then package "guard" sees tool_call 2 times
-    And call "2" succeeds
+    And package "guard" is reloaded
+    And the model calls "write_note"
+    Then package "guard" sees tool_call 3 times
+    And call "3" succeeds
 
   @rule:tool_call.a-block-holds-beside-a-question
   Scenario: A package forbids what the user would allow
