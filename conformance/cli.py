@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -64,8 +65,18 @@ def usage() -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command and return its exit status; 4 for a command that is not there."""
-    arguments = sys.argv[1:] if argv is None else argv
+    """Run one command and return its exit status; 4 for a command that is not there, 141 where nobody reads on."""
+    try:
+        status = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # As after "| head": what is left goes nowhere, also what the interpreter itself still writes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return status
+
+
+def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage())
         return 0

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from tests.slow.small_checkout import DEAF, SmallCheckout
@@ -42,3 +46,15 @@ def test_colours_obey_the_option_and_the_environment(
     assert (f"deaf: {RED}not conformant\x1b[0m (" in shown) == coloured
     assert ("\x1b" in shown) == coloured
     assert "tool_call.a-block-should-hold" in shown
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("explain", "user_bash.never-fires"), ("spec", "check")])
+def test_a_reader_who_has_gone_is_told_of_no_traceback(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    command = [sys.executable, "-m", "conformance.cli", *arguments]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (141, "")
