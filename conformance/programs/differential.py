@@ -174,7 +174,8 @@ class _Walk:
                 )
                 if not goes_on(self.pair.right, batch):
                     continue
-                self.pair.say(rule, "requests", f"{one.label}: the loop goes on", True, False)
+                then = _times_asked(self.pair.right, batch)
+                self.pair.say(rule, "requests", f"{one.label}: the loop goes on", True, False, then=then)
 
     def _compare_idle(self, before: int) -> bool:
         """Say what was answered outside any turn, up to a place of the right story."""

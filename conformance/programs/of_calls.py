@@ -11,7 +11,7 @@ from conformance.programs.gherkin import inline
 from conformance.programs.of_results import compare_results
 from conformance.programs.paths import Path, path_of
 from conformance.programs.statements import Pair
-from conformance.trace import Event
+from conformance.trace import Event, text_of
 
 GATE, RESULT, START, END, UPDATE = (
     "tool_call",
@@ -80,7 +80,9 @@ def _given(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     if one.kind == "tool.enter" == two.kind:
         extras = one["extras"] or {}, two["extras"] or {}
         for key, rule in _EXTRAS.items():
-            if not pair.say(rule, "extras", f"{call.label}: its {key}", *(each.get(key) for each in extras)):
+            sides = [each.get(key) for each in extras]
+            then = (f'the tool "{call.name}" is handed {inline({key: sides[0]})} beside its arguments',)
+            if not pair.say(rule, "extras", f"{call.label}: its {key}", *sides, then=then):
                 return False
     return True
 
@@ -101,7 +103,8 @@ def _logged(pair: Pair, call: Call, other: Call, path: Path) -> bool:
         if path.mutated
         else "registerTool.the-log-keeps-what-the-model-wrote"
     )
-    return pair.say(rule, "log", f"{call.label}: its arguments in the log", call.record, other.record)
+    then = (f'the log keeps {inline(call.record)} as the arguments of call "{call.id}"',)
+    return pair.say(rule, "log", f"{call.label}: its arguments in the log", call.record, other.record, then=then)
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
@@ -164,11 +167,23 @@ def _updates(pair: Pair, call: Call, other: Call, path: Path) -> bool:
         plain = [[each for each in side if isinstance(each, dict) and "$" not in each] for side in (right, found)]
         moved = sorted(map(json.dumps, plain[0])) == sorted(map(json.dumps, plain[1]))
         rule = "tool_execution_update.in-order" if moved else "tool_execution_update.from-on-update"
-        if not pair.say(rule, "updates", where, *plain):
+        alone = len([each for each in rights if each[0] == key[0]]) == 1
+        then = _sees_updates(call, key[0], right, found) if alone else ()
+        if not pair.say(rule, "updates", where, *plain, then=then):
             return False
-        if not pair.say("tool_execution_update.odd-partials-pass", "updates", where, right, found):
+        if not pair.say("tool_execution_update.odd-partials-pass", "updates", where, right, found, then=then):
             return False
     return True
+
+
+def _sees_updates(call: Call, package: str, right: list[Any], found: list[Any]) -> tuple[str, ...]:
+    texts = [
+        [text_of(each.get("content")) if isinstance(each, dict) else each for each in side] for side in (right, found)
+    ]
+    if texts[0] != texts[1]:
+        return (f'package "{package}" sees the updates {inline(texts[0])} of call "{call.id}"',)
+    lost = [inline({"partialResult": each}) for each in right if each not in found]
+    return tuple(f'package "{package}" sees {UPDATE} of call "{call.id}" with {each}' for each in lost[:1])
 
 
 def _partials(story: Story, call: Call) -> dict[tuple[str, str], list[Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.invariants import Story
 from conformance.invariants._story import Call
+from conformance.programs.gherkin import inline
 from conformance.programs.places import listed
 from conformance.programs.statements import Pair
 from conformance.trace import Event
@@ -137,21 +138,37 @@ def _one(
         return True  # What throws on the right side is no list, or a name that may be refused.
     if name == "getActiveTools":
         sides = [_names(side.get("returned"), left_out) for side in (right, found)]
-        return pair.say(_active_rule(last, enter), "active tools", where, *sides)
+        then = _differ_in(pair.right, event, sides)
+        return pair.say(_active_rule(last, enter), "active tools", where, *sides, then=then)
     if name == "getAllTools":
         # On Pi a tool that is switched off has its row.
         off = pair.beside_pi and listed(pair.right, pair.right.number(event))
         rule = "getAllTools.only-visible-tools" if off else "getAllTools.lists-native-and-migrated-alike"
-        return _all(pair, where, rule, right["returned"], found.get("returned"), left_out)
+        return _all(pair, where, event, rule, right["returned"], found.get("returned"), left_out)
     if name == "unregisterTool":
         return _taken(pair, where, event, right["returned"], found, left_out)
     if name == "setActiveTools":
         names = (event["args"] or [None])[0]
         if isinstance(names, list) and all(isinstance(each, str) for each in names):
-            return pair.say(
-                "setActiveTools.unknown-names-are-skipped", "list", f"{where} throws", False, "threw" in found
-            )
+            rule, threw = "setActiveTools.unknown-names-are-skipped", "threw" in found
+            then = (f"{name} did not throw",) if _is_last(pair.right, event) else ()
+            return pair.say(rule, "list", f"{where} throws", False, threw, then=then)
     return True
+
+
+def _differ_in(story: Story, event: Event, sides: list[Any]) -> tuple[str, ...]:
+    """Return the step that says what the last answer of its kind has, or lacks, on the right side alone."""
+    call = event["call"]
+    if not _is_last(story, event) or not all(isinstance(side, list) for side in sides):
+        return ()
+    name = min(set(sides[0]) ^ set(sides[1]), default=None)
+    word = "with" if name in sides[0] else "without"
+    return (f'{call} returned a list {word} "{name}"',) if name is not None and '"' not in name else ()
+
+
+def _is_last(story: Story, event: Event) -> bool:
+    """Whether an API call is the last of its name: the steps speak of that one."""
+    return event is [each for each in story.kinds["api.call"] if each["call"] == event["call"]][-1]
 
 
 def _names(returned: Any, left_out: set[str]) -> Any:
@@ -169,10 +186,11 @@ def _active_rule(last: str | None, enter: Event | None) -> str:
     return "getActiveTools.lists-native-and-migrated-alike"
 
 
-def _all(pair: Pair, where: str, there: str, right: Any, found: Any, left_out: set[str]) -> bool:
+def _all(pair: Pair, where: str, event: Event, there: str, right: Any, found: Any, left_out: set[str]) -> bool:
     rights, founds = _rows(right), _rows(found)
     missing = sorted(rights.keys() - left_out - founds.keys())
-    if not pair.say(there, "all tools", f"{where} lacks", [], missing):
+    then = _differ_in(pair.right, event, [missing, []])
+    if not pair.say(there, "all tools", f"{where} lacks", [], missing, then=then):
         return False
     more = sorted(founds.keys() - left_out - rights.keys())
     if not pair.say("getAllTools.only-visible-tools", "all tools", f"{where} has more", [], more):
@@ -186,7 +204,9 @@ def _all(pair: Pair, where: str, there: str, right: Any, found: Any, left_out: s
         native = not pair.right.instances or not _is_own(pair.right, name)
         rule = "getAllTools.no-invented-guidelines-on-natives" if native else "getAllTools.no-guidelines-on-own-tools"
         guided = ["promptGuidelines" in side[name] for side in (rights, founds)]
-        if not pair.say(rule, "all tools", f"{where}: guidelines of {name}", *guided):
+        then = (f'the row of "{name}" from getAllTools is without "promptGuidelines"',)
+        then = then if _is_last(pair.right, event) and not guided[0] else ()
+        if not pair.say(rule, "all tools", f"{where}: guidelines of {name}", *guided, then=then):
             return False
         sourced = [isinstance(side[name].get("sourceInfo"), dict) for side in (rights, founds)]
         if not pair.say("getAllTools.rows-have-a-source", "all tools", f"{where}: a source of {name}", *sourced):
@@ -229,4 +249,5 @@ def _taken(pair: Pair, where: str, event: Event, right: Any, found: dict[str, An
             rule = "unregisterTool.a-native-tool-stays" if natives else "unregisterTool.an-unknown-name-is-false"
         else:
             rule = "unregisterTool.a-second-call-is-false" if again else "unregisterTool.another-packages-tool-stays"
-    return pair.say(rule, "unregister", where, right, found.get("returned", "it threw"))
+    then = (f"unregisterTool returned {inline(right)}",) if _is_last(pair.right, event) else ()
+    return pair.say(rule, "unregister", where, right, found.get("returned", "it threw"), then=then)

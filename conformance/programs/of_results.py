@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.compare import same
 from conformance.invariants._story import Call
+from conformance.programs.gherkin import inline
 from conformance.programs.paths import Path
 from conformance.programs.statements import Pair
 from conformance.trace import images_of, text_of
@@ -42,7 +43,8 @@ def _failure(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
             return False
     if path.way == "blocked" and texts[0].strip():
         rule = "tool_call.a-block-without-a-reason-still-says-something"
-        if not pair.say(rule, "error", f"{call.label}: says something", True, bool(texts[1].strip())):
+        then = f'call "{call.id}" fails with a text'
+        if not pair.say(rule, "error", f"{call.label}: says something", True, bool(texts[1].strip()), then=(then,)):
             return False
     return path.way != "invalid" or _invalid(pair, call, path, texts)
 
@@ -56,17 +58,18 @@ def _invalid(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
     if head not in texts[0].split("\n")[0] or not path.exact:
         return True
     framed = head in texts[1].split("\n")[0]
-    if not pair.say(
-        "registerTool.an-invalid-call-does-not-run", "error", f"{call.label}: its first line", True, framed
-    ):
+    says = f'call "{call.id}" fails and says'
+    then: tuple[str, ...] = (f'{says} "Validation failed for tool"',)
+    where = f"{call.label}: its first line"
+    if not pair.say("registerTool.an-invalid-call-does-not-run", "error", where, True, framed, then=then):
         return False
     problems, _, echo = texts[0].partition("Received arguments:")
     others, _, shown = texts[1].partition("Received arguments:")
     for name in sorted(set(_PATH.findall(problems)) - {"root"}):
         where = f"{call.label}: the error names {name}"
-        if not pair.say(
-            "registerTool.a-validation-error-names-each-property", "error", where, True, _names(others, name)
-        ):
+        rule = "registerTool.a-validation-error-names-each-property"
+        then = (f'{says} "{name}:"',) if '"' not in name else ()
+        if not pair.say(rule, "error", where, True, _names(others, name), then=then):
             return False
     rule = "registerTool.a-validation-error-shows-what-it-received"
     return pair.say(rule, "error", f"{call.label}: the arguments it shows", _value(echo), _value(shown))
@@ -132,7 +135,8 @@ def _details(pair: Pair, call: Call, other: Call, path: Path) -> bool:
         ]
         return pair.say(rule, "details", f"{call.label}: its details are kept or reported", *told)
     rule = "tool_result.details-stay-the-tools-own"
-    return pair.say(rule, "details", f"{call.label}: its details in the log", *kept)
+    then = (f'the log keeps {inline({"details": kept[0]})} as the result of call "{call.id}"',)
+    return pair.say(rule, "details", f"{call.label}: its details in the log", *kept, then=then)
 
 
 def _end(pair: Pair, call: Call, other: Call, path: Path) -> bool:
@@ -145,15 +149,19 @@ def _end(pair: Pair, call: Call, other: Call, path: Path) -> bool:
         results: list[dict[str, Any]] = [each if isinstance(each, dict) else {} for each in shown]
         where = f"{call.label}: what the end tells {one['package']}"
         flags = [each.get("isError") for each in payloads]
-        if not pair.say("tool_execution_end.carries-the-final-result", "end", where, *flags):
+        rule, sees = "tool_execution_end.carries-the-final-result", f'package "{one["package"]}" sees {END} of call'
+        then = (f'{sees} "{call.id}" with {inline({"isError": flags[0]})}',)
+        if not pair.say(rule, "end", where, *flags, then=then):
             return False
         if not path.pictures and not path.emptied and path.plain and path.way == "ran":
             texts = [_texts(each.get("content")) for each in results]
-            if not pair.say("tool_execution_end.carries-the-final-result", "end", where, *texts):
+            then = (f'{sees} "{call.id}" with {inline({"result": {"content": results[0].get("content")}})}',)
+            if not pair.say(rule, "end", where, *texts, then=then):
                 return False
         if path.own and path.way == "ran" and path.details and flags[0] is False:
             details = [each.get("details") for each in results]
-            if not pair.say("tool_execution_end.payload-has-the-details", "end", where, *details):
+            then = (f'{sees} "{call.id}" with {inline({"result": {"details": details[0]}})}',)
+            if not pair.say("tool_execution_end.payload-has-the-details", "end", where, *details, then=then):
                 return False
     return True
 
@@ -165,6 +173,8 @@ def _pictures_shown(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     for one, two in zip(call.handled(RESULT)[:1], other.handled(RESULT)[:1], strict=False):
         shown = [images_of((event["payload"] or {}).get("content")) for event in (one, two)]
         where = f"{call.label}: the pictures {one['package']} is shown"
-        if not pair.say("tool_result.pictures-are-shown", "pictures", where, *shown, equal=same):
+        content = (one["payload"] or {}).get("content")
+        then = (f'package "{one["package"]}" sees {RESULT} of call "{call.id}" with {inline({"content": content})}',)
+        if not pair.say("tool_result.pictures-are-shown", "pictures", where, *shown, then=then, equal=same):
             return False
     return True

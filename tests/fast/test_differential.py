@@ -166,7 +166,7 @@ FOUND: list[tuple[str, str, list[AnyOperation], list[str]]] = [
         "odd-result-ends-the-turn",
         "registerTool.an-odd-result-costs-one-result",
         [package(body=Behaviour(reply=Reply())), asks(("stow", '{"s":"x"}'))],
-        [],
+        ["the model is asked 2 times"],
     ),
     (
         "start-handlers-in-reverse",
@@ -178,31 +178,34 @@ FOUND: list[tuple[str, str, list[AnyOperation], list[str]]] = [
         "update-without-details",
         "tool_execution_update.from-on-update",
         [package(body=Behaviour(acts=[Update(update=text_result("part"))])), asks(("stow", '{"s":"x"}'))],
-        [],
+        [
+            'package "alpha" sees tool_execution_update of call "1" with '
+            '{"partialResult": {"content": [{"type": "text", "text": "part"}], "details": {}}}'
+        ],
     ),
     (
         "coerced-arguments-logged",
         "registerTool.the-log-keeps-what-the-model-wrote",
         [package(Handler(event="tool_result")), asks(("stow", '{"s":7}'))],
-        [],
+        ['the log keeps {"s": 7} as the arguments of call "1"'],
     ),
     (
         "validation-error-without-a-frame",
         "registerTool.an-invalid-call-does-not-run",
         [package(), asks(("stow", "{}"))],
-        [],
+        ['call "1" fails and says "Validation failed for tool"'],
     ),
     (
         "only-the-first-problem-is-told",
         "registerTool.a-validation-error-names-each-property",
         [package(), asks(("stow", '{"n":"x","s":{}}'))],
-        [],
+        ['call "1" fails and says "n:"'],
     ),
     (
         "guidelines-invented-for-natives",
         "getAllTools.no-invented-guidelines-on-natives",
         [package(gate(Reply(), CallPi(call="getAllTools"))), LOOK, asks(("stow", '{"s":"x"}'))],
-        [],
+        ['the row of "look" from getAllTools is without "promptGuidelines"'],
     ),
     (
         "active-list-is-stale",
@@ -212,13 +215,13 @@ FOUND: list[tuple[str, str, list[AnyOperation], list[str]]] = [
             LOOK,
             asks(("stow", '{"s":"x"}')),
         ],
-        [],
+        ['getActiveTools returned a list without "look"'],
     ),
     (
         "unregister-true-again",
         "unregisterTool.a-second-call-is-false",
         [package(), *[CallApi(package="alpha", call="unregisterTool", args=["stow"])] * 2, asks(("ghost", "{}"))],
-        [],
+        ["unregisterTool returned false"],
     ),
     (
         "restriction-never-applied",
