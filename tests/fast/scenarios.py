@@ -13,6 +13,7 @@ from gherkin.pickles.compiler import Compiler
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 
 from conformance import steps
+from conformance.programs.run import Connection
 from conformance.stage import Stage
 
 
@@ -63,3 +64,13 @@ def _contexts() -> list[StepFunctionContext]:
         for context in step_function_context_registry.values()
         if context.step_func.__module__.startswith(f"{steps.__name__}.")
     ]
+
+
+def performed(connection: Connection, text: str) -> Stage:
+    """The stage on which the steps of a scenario were carried out. Raises what they raise."""
+    stage = Stage(connection.runner, connection.driver, connection.hello, connection.mount)
+    try:
+        perform(stage, text)
+    finally:
+        stage.close()
+    return stage

@@ -23,11 +23,10 @@ from conformance.programs.gherkin import Unspeakable, scenario
 from conformance.programs.operations import AddPackage, Prompt, Tool
 from conformance.programs.replay import findings, main
 from conformance.programs.run import Connection, run_program
-from conformance.stage import Stage
 from conformance.trace import Trace
 from conformance.verdicts import RuleFailed
 from tests.fast.every_operation import EVERY_OPERATION, tool
-from tests.fast.scenarios import parsed, perform
+from tests.fast.scenarios import parsed, performed
 
 FOLDER = Path(__file__).parent / "cases"
 FILES = sorted(FOLDER.glob("*.json"))
@@ -53,16 +52,6 @@ def reference(runner: asyncio.Runner) -> Iterator[Connection]:
     made = connected(runner, "reference")
     yield made
     runner.run(made.driver.close())
-
-
-def performed(connection: Connection, text: str) -> Stage:
-    """The stage on which the steps of a scenario were carried out. Raises what they raise."""
-    stage = Stage(connection.runner, connection.driver, connection.hello, connection.mount)
-    try:
-        perform(stage, text)
-    finally:
-        stage.close()
-    return stage
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -161,6 +150,13 @@ def test_what_no_step_says_is_named() -> None:
 
     with pytest.raises(Unspeakable, match="the tool stow is registered without label"):
         scenario([AddPackage(name="alpha", tools=[Tool(spec=nameless)]), Prompt()], "x.y", "t", [])
+
+
+def test_a_scenario_that_cannot_fail_says_so() -> None:
+    shown = Finding(kind="difference", name="order", rule="tool_call.x", sentence="another one first\nat once", then=[])
+    case = Case(name="mine", bridge="reference", finding=shown, operations=[])
+
+    assert case.gherkin.endswith("# no step says what is right, so that this passes: another one first\n")
 
 
 def test_a_case_without_a_scenario_is_kept_all_the_same(tmp_path: Path) -> None:

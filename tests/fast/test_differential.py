@@ -14,6 +14,7 @@ from conformance.drivers.specs import make_driver, parse
 from conformance.peer import error, text_result
 from conformance.programs.clock import patient_runner
 from conformance.programs.differential import Difference, differ
+from conformance.programs.gherkin import scenario
 from conformance.programs.operations import (
     AddAgent,
     AddNative,
@@ -30,7 +31,9 @@ from conformance.programs.operations import (
 )
 from conformance.programs.run import Connection, run_program
 from conformance.scripts import Behaviour, CallPi, Cancel, Match, NativeBehaviour, Say, Update
+from conformance.verdicts import RuleFailed
 from tests.fast.every_operation import says
+from tests.fast.scenarios import performed
 
 SCHEMA = {"type": "object", "properties": {"s": {"type": "string"}, "n": {"type": "number"}}, "required": ["s"]}
 EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
@@ -253,6 +256,19 @@ def test_the_first_difference_names_its_rule_and_what_is_right(
     assert found is not None
     assert (found.rule, list(found.then)) == (rule, then)
     assert load_catalogue().by_id[rule].level == "must"
+
+
+@pytest.mark.parametrize(
+    ("mutant", "rule", "program", "then"), [row for row in FOUND if row[3]], ids=[row[0] for row in FOUND if row[3]]
+)
+def test_the_scenario_of_a_difference_fails_where_the_program_differs(
+    side: Side, mutant: str, rule: str, program: list[AnyOperation], then: list[str]
+) -> None:
+    text = scenario(program, rule, "as it was found", then)
+
+    performed(side("reference"), text)
+    with pytest.raises(RuleFailed):
+        performed(side(f"mutant:{mutant}"), text)
 
 
 def test_an_implementation_does_not_differ_from_itself(side: Side) -> None:
