@@ -30,7 +30,7 @@ def command(*arguments: str) -> tuple[int, str]:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_finding_is_kept_and_told_as_a_scenario(tmp_path: Path, name: str) -> None:
     kind, rule = MUTANTS[name]
-    chosen = ["--rule=*--test_random*", "--examples=100", "--against=reference", f"--report={tmp_path}"]
+    chosen = ["--rule=*--test_random*", "--examples=400", "--against=reference", f"--report={tmp_path}"]
 
     status, out = command("run", f"--bridge=it=mutant:{name}", *chosen)
 
