@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._story import Batch, Call, Story
+from conformance.invariants._story import Batch, Story
 from conformance.trace import Event
 
 END = "tool_execution_end"
@@ -45,19 +45,12 @@ def ends_come_before_the_next_request(story: Story, context: Context) -> Answers
             next_ = min(next_, batch.end)
         for call in batch.calls:
             # A guard that throws, and arguments that are no lossless JSON, are another rule's.
-            if not call.clear or not isinstance(call.record, dict) or _host_broke(call):
+            if not call.clear or not isinstance(call.record, dict) or call.host_broke:
                 continue
             for end in call.handled(END):
                 done = story.exit_of(end)
                 late = next_ is not None and (done is None or story.number(done) > next_)
                 yield f"{call.label}: the model was asked, or the turn ended, before its end was told" if late else None
-
-
-def _host_broke(call: Call) -> bool:
-    """Whether a listener of the host did not answer."""
-    policies = call.of("policy")
-    entered = [event for event in policies if event["phase"] == "enter"]
-    return len(entered) * 2 != len(policies)
 
 
 @invariant("registerTool.sequential-tools-never-overlap")

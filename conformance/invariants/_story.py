@@ -60,6 +60,12 @@ class Call:
         return self.of("tool.enter", "native.enter")
 
     @property
+    def host_broke(self) -> bool:
+        """Whether a listener or a guard of the host threw: it was asked and did not answer."""
+        policies = self.of("policy")
+        return len([event for event in policies if event["phase"] == "enter"]) * 2 != len(policies)
+
+    @property
     def result(self) -> Event | None:
         """Return the first durable result."""
         found = self.events.get("log.result")

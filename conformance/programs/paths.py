@@ -119,7 +119,7 @@ def path_of(story: Story, call: Call) -> Path:
 
 def _path_of(story: Story, call: Call) -> Path:
     decisions = [event["decision"] for event in call.of("policy") if event["phase"] == "exit"]
-    if _broke(call):
+    if call.host_broke:
         return Path("broke", "", host_broke=True)
     if any(decision not in (None, _ALLOW) and not _denies(decision) and not _asks(decision) for decision in decisions):
         return FREE
@@ -167,13 +167,6 @@ def _path_of(story: Story, call: Call) -> Path:
         if decisions and own and not gates
         else path
     )
-
-
-def _broke(call: Call) -> bool:
-    """Whether a listener or a guard of the host threw."""
-    policies = call.of("policy")
-    entered = [event for event in policies if event["phase"] == "enter"]
-    return len(entered) * 2 != len(policies)
 
 
 def _unknown_rule(story: Story, call: Call) -> str:
