@@ -91,6 +91,8 @@ class Plan:
     services: Services = field(default_factory=Services)
     packages: dict[str, PackagePlan] = field(default_factory=dict)
     agents: list[str] = field(default_factory=list)
+    folders: dict[str, str] = field(default_factory=dict)
+    """The working folders of agents that have one of their own."""
     scripts: dict[str, list[ModelAnswer]] = field(default_factory=dict)
     native_bodies: dict[str, list[NativeBehaviour]] = field(default_factory=dict)
     listeners: dict[str, ListenerPlan] = field(default_factory=dict)

@@ -214,7 +214,7 @@ class Stage:
     def create_agent(self, agent: str) -> None:
         """Create an agent and register the natives of its own scope."""
         self._agents.append(agent)
-        self.outcomes.append((f"create {agent}", self.ask(AgentCreate(agent=agent))))
+        self.outcomes.append((f"create {agent}", self.ask(AgentCreate(agent=agent, cwd=self.plan.folders.get(agent)))))
         for native in self.plan.natives:
             if native.agent == agent:
                 self.ask(NativeRegister(native=native))

@@ -13,6 +13,12 @@ def an_agent(stage: Stage, agent: str) -> None:
     stage.plan.agents.append(agent)
 
 
+@given(phrase('an agent "{agent}" in the folder "{folder}"'))
+def an_agent_in(stage: Stage, agent: str, folder: str) -> None:
+    stage.plan.agents.append(agent)
+    stage.plan.folders[agent] = folder
+
+
 @when(phrase('the user says "{text}"'))
 def user_says(stage: Stage, text: str) -> None:
     stage.prompt(text)

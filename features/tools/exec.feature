@@ -42,6 +42,12 @@ Feature: exec
     When the model calls "run"
     Then exec resolved with {"stdout": "<--><-n><two\nlines><ü 日本 📦><'q' \"d\"><a\\tb><>", "code": 0}
 
+  @rule:exec.no-shell @case:many-arguments
+  Scenario: A hundred and fifty arguments
+    Given the tool "run" calls exec with ["sh", ["-c", "echo $# $1 ${101} \"${150}\"", "sh", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "70", "71", "72", "73", "74", "75", "76", "77", "78", "79", "80", "81", "82", "83", "84", "85", "86", "87", "88", "89", "90", "91", "92", "93", "94", "95", "96", "97", "98", "99", "100", "101", "102", "103", "104", "105", "106", "107", "108", "109", "110", "111", "112", "113", "114", "115", "116", "117", "118", "119", "120", "121", "122", "123", "124", "125", "126", "127", "128", "129", "130", "131", "132", "133", "134", "135", "136", "137", "138", "139", "140", "141", "142", "143", "144", "145", "146", "147", "148", "149", "the  last"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "150 1 101 the  last\n", "code": 0}
+
   @rule:exec.no-shell @case:command
   Scenario: A command line as the command
     Given the tool "run" calls exec with ["echo hello"]
@@ -53,6 +59,30 @@ Feature: exec
     Given the tool "run" calls exec with ["pwd", [], {"cwd": "/"}]
     When the model calls "run"
     Then exec resolved with {"stdout": "/\n", "code": 0}
+
+  @rule:exec.cwd-is-respected @case:relative
+  Scenario: A working folder that is named from another one
+    Given the tool "run" calls exec with ["pwd", [], {"cwd": "../../../../../../../../../../../../../../../.."}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "/\n", "code": 0}
+
+  @rule:exec.without-cwd-the-agents-folder
+  Scenario: No working folder is named
+    Given an agent "main" in the folder "/usr"
+    And the tool "run" calls exec with ["pwd"]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "/usr\n", "code": 0}
+
+  @rule:exec.without-cwd-each-agents-own-folder
+  Scenario: Two agents in folders of their own
+    Given an agent "main" in the folder "/usr"
+    And an agent "other" in the folder "/"
+    And the tool "run" calls exec with ["pwd"]
+    When the model calls "run"
+    And the model of agent "other" calls "run"
+    Then exec resolved with {"stdout": "/\n", "code": 0}
+    When the model calls "run"
+    Then exec resolved with {"stdout": "/usr\n", "code": 0}
 
   @rule:exec.a-missing-program-resolves
   Scenario: A program that is not there
@@ -91,6 +121,18 @@ Feature: exec
     When the model calls "run"
     Then exec resolved with {"killed": true}
 
+  @rule:exec.a-timeout-may-be-a-text
+  Scenario: A timeout in digits
+    Given the tool "run" calls exec with ["sh", ["-c", "exec sleep 1.6"], {"timeout": "300"}]
+    When the model calls "run"
+    Then exec resolved with {"killed": true}
+
+  @rule:exec.arguments-become-texts
+  Scenario: Numbers, truth values and nothing among the arguments
+    Given the tool "run" calls exec with ["printf", ["<%s>", 7, 7.0, 0.5, -1, true, false, null]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "<7><7><0.5><-1><true><false><null>", "code": 0}
+
   @rule:exec.an-abort-kills
   Scenario: A signal
     Given the signal "stop" is aborted once a child has started
@@ -122,6 +164,13 @@ Feature: exec
       | sprint |
       | walk   |
     Then exec resolved with {"stdout": "arrived\n", "code": 0, "killed": false}
+
+  @rule:exec.an-abort-kills @case:several-children
+  Scenario: One signal for two children
+    Given the signal "stop" is aborted once a child has started
+    And the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 1.6"], {"signal": {"$": "signal", "id": "stop"}}]
+    When the model calls "run"
+    Then every exec resolved with {"killed": true}
 
   @rule:exec.an-aborted-signal-kills
   Scenario: A signal aborted before
