@@ -73,6 +73,19 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" fails and says "notes are closed"
 
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:each-its-own
+  Scenario: Two blocked calls, each with a reason of its own
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And package "guard" blocks "write_note" with the reason "there is no ink"
+    And package "guard" blocks "read_note" with the reason "there is no light"
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | read_note  |
+    Then call "1" fails and says "there is no ink"
+    And call "2" fails and says "there is no light"
+
   @rule:tool_call.a-block-without-a-reason-still-says-something
   Scenario Outline: A block without a usable reason
     Given a package "notes" with the tool "write_note"
@@ -104,6 +117,8 @@ Feature: tool_call
       | block |
       | 1     |
       | "yes" |
+      | []    |
+      | {}    |
 
   @rule:tool_call.only-a-block-decides
   Scenario Outline: An answer that is no block lets the call run
@@ -418,6 +433,16 @@ Feature: tool_call
     And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "write_note"}
     And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "write_note"}
 
+  @rule:tool_call.every-call-is-judged @case:override
+  Scenario: A package's tool in the place of a native one is judged
+    Given a native tool "disk_cleaner"
+    And a package "cleaners" with the tool "disk_cleaner"
+    And package "guard" blocks "disk_cleaner" with the reason "no cleaning today"
+    When the model calls "disk_cleaner"
+    Then package "guard" sees tool_call of call "1" with {"toolName": "disk_cleaner"}
+    And the tool "disk_cleaner" does not run
+    And call "1" fails and says "no cleaning today"
+
   @rule:tool_call.calls-that-a-tool-makes-are-judged
   Scenario: A call that another tool makes
     Given a package "notes" with the tool "write_note"
@@ -551,6 +576,22 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And request 3 carries the text "one note is enough"
 
+  @rule:tool_call.an-id-seen-before-is-judged-again @case:message
+  Scenario: Two calls of one message with the same id
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 2}
+      returns: {block: true, reason: one note is enough}
+      """
+    When the model calls in one message
+      | id   | tool       |
+      | same | write_note |
+      | same | write_note |
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" runs 1 times
+    And request 2 carries the text "one note is enough"
+
   # --- mutation ---
 
   @rule:tool_call.mutation-reaches-the-tool
@@ -581,6 +622,23 @@ Feature: tool_call
       """
     When the model calls "write_note" with {}
     Then the tool "write_note" runs with {"text": "by the editor", "by": "the signer"}
+
+  @rule:tool_call.mutation-reaches-the-tool @case:beside-an-answer
+  Scenario Outline: A change in place by a handler that answers as well
+    Given a package "notes" with the tool "write_note"
+    And package "notes" answers tool_call with
+      """
+      ops: [{op: set, path: [input, text], value: final}]
+      returns: <answer>
+      """
+    When the model calls "write_note" with {"text": "draft"}
+    Then the tool "write_note" runs with {"text": "final"}
+
+    Examples:
+      | answer         |
+      | {}             |
+      | {block: false} |
+      | true           |
 
   @rule:tool_call.mutation-is-seen-by-later-handlers @case:within-a-package
   Scenario: A further handler of the package sees the change
@@ -756,6 +814,15 @@ Feature: tool_call
       | [{op: set, path: [input, deep], value: {b: 2, a: 1}}]                                    |
       | [{op: delete, path: [input, nothing]}]                                                   |
 
+  @rule:tool_call.only-a-different-value-is-a-mutation @case:put-back
+  Scenario: One package changes an argument and the next puts it back
+    Given a native tool "disk_cleaner"
+    And package "rewriter" changes the argument "path" of "disk_cleaner" to "/tmp"
+    And package "restorer" changes the argument "path" of "disk_cleaner" to "/home"
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" runs with {"path": "/home"}
+    And call "1" succeeds
+
   @rule:tool_call.deep-changes-are-mutations
   Scenario Outline: A change anywhere inside
     Given a native tool "disk_cleaner"
@@ -780,6 +847,16 @@ Feature: tool_call
       | [{op: set, path: [input, path], value: /HOME}]           |
       | [{op: set, path: [input, deep, list], value: [2, 1]}]    |
       | [{op: set, path: [input, deep, list], value: [1]}]       |
+
+  @rule:tool_call.deep-changes-are-mutations @case:by-the-last-package
+  Scenario: A change by the package that is asked last
+    Given a native tool "disk_cleaner"
+    And package "watcher" listens to tool_call
+    And package "guard" listens to tool_call
+    And package "rewriter" changes the argument "path" of "disk_cleaner" to "/tmp"
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "disk_cleaner"
 
   @rule:tool_call.deep-changes-are-mutations @case:empty
   Scenario: A key added to arguments that were empty keeps a native tool from running
@@ -850,6 +927,54 @@ Feature: tool_call
     Then call "1" fails
     And the model is asked 2 times
 
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:judge-threw
+  Scenario: A handler throws an object that looks like a wish
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      throws: {block: true, reason: closed, terminate: true}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And the model is asked 2 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:another-handlers-wish
+  Scenario Outline: A wish of one handler, and the block of another that has none
+    Given a package "notes" with the tool "write_note"
+    And package "watcher" answers tool_call with
+      """
+      returns: <answer>
+      """
+    And package "guard" blocks "write_note" with the reason "notes are closed"
+    When the model calls "write_note"
+    Then call "1" fails and says "notes are closed"
+    And the model is asked 2 times
+
+    Examples:
+      | answer                          |
+      | {terminate: true}               |
+      | {block: false, terminate: true} |
+
+  @rule:tool_call.refused-and-denied-calls-did-not-ask
+  Scenario: A handler changes a native tool's arguments and wishes to stop without a block
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: [{op: set, path: [input, path], value: /tmp}]
+      returns: {terminate: true}
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" does not run
+    And the model is asked 2 times
+
+  @rule:tool_call.a-native-calls-block-may-ask
+  Scenario: A native tool's call is blocked by a package that asks to stop
+    Given a native tool "disk_cleaner"
+    And package "guard" blocks "disk_cleaner" asking to stop
+    When the model calls "disk_cleaner"
+    Then the tool "disk_cleaner" does not run
+    And the model is asked 1 times
+
   @rule:tool_call.only-true-asks @case:beside-a-block
   Scenario Outline: Terminate beside a block that is not true
     Given a package "notes" with the tool "write_note"
@@ -913,6 +1038,16 @@ Feature: tool_call
     When the model calls "write_note"
     And the model calls "write_note"
     Then the model is asked 3 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:later-step
+  Scenario: A call that asks to stop comes after one that did not, for the same prompt
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "close_book" asks to stop
+    And the model first calls "write_note"
+    When the model calls "close_book"
+    Then call "2" succeeds
+    And the model is asked 2 times
 
   @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-id
   Scenario: Of two calls with one id, the second asks to stop
