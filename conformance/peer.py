@@ -17,6 +17,7 @@ from conformance.drivers.protocol import (
     AgentFollowUp,
     AgentPrompt,
     AgentSteer,
+    CtxCall,
     HostCall,
     HostDispose,
     HostHandle,
@@ -131,7 +132,11 @@ class StagePeer:
     def tell(self, message: Message) -> None:
         """Keep what the operator is about to do, as an event after the last that is known."""
         act = OPERATORS.get(type(message))
-        if act is not None:
+        if isinstance(message, CtxCall) and message.call == "abort":
+            # A package that cancels the turn is no operator, but what comes after is the same.
+            opened = self.trace.first("handler.enter", "tool.enter", invocation=message.invocation)
+            self._write(self._latest, "operator", opened and opened.agent, None, {"act": "cancel"})
+        elif act is not None:
             data: dict[str, Any] = {"act": act}
             if isinstance(message, StageOpen):
                 data["natives"] = [native.name for native in message.natives]

@@ -450,6 +450,39 @@ Feature: registerTool
         the end of the body of call "1"
         """
 
+    @rule:registerTool.a-cancel-reaches-the-running-tool @case:a-later-call
+    Scenario: A tool hears of the cancel in a later call, too
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {call: "2"}
+        acts: [{do: cancel}, {do: hold, kinds: [tool.aborted]}]
+        """
+      When the model calls "print_label"
+      And the model calls "print_label"
+      Then this order holds
+        """
+        the body of call "2"
+        the abort of call "2"
+        the end of the body of call "2"
+        """
+
+    @rule:registerTool.a-tool-may-cancel-its-turn
+    Scenario: A tool cancels the turn that it runs in
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        acts: [{do: ctx, call: abort}, {do: hold, kinds: [tool.aborted]}]
+        """
+      When the model calls "print_label"
+      Then this order holds
+        """
+        the body of call "1"
+        the abort of call "1"
+        the end of the body of call "1"
+        """
+      And the model is asked 1 times
+
     @rule:registerTool.sequential-tools-never-overlap
     Scenario Outline: A sequential tool is alone, whether its call comes <place>
       Given a package "parcels" with the tool "press" and

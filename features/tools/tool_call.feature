@@ -1224,6 +1224,26 @@ Feature: tool_call
     Then package "guard" sees tool_call 2 times
     And the tool "write_note" runs 1 times
 
+  @rule:tool_call.a-handler-may-cancel-the-turn
+  Scenario: A handler cancels the turn while it judges the second of three calls
+    Given a package "notes" with the tool "write_note" and
+      """
+      executionMode: sequential
+      """
+    And package "guard" answers tool_call with
+      """
+      when: {call: "2"}
+      acts: [{do: ctx, call: abort}]
+      """
+    When the model calls in one message
+      | tool       | arguments |
+      | write_note | {}        |
+      | write_note | {}        |
+      | write_note | {}        |
+    Then package "guard" sees tool_call 2 times
+    And the tool "write_note" runs 1 times
+    And the model is asked 1 times
+
   @rule:tool_call.a-gate-added-during-its-dispatch @on:bridge
   Scenario: A handler added while a call is judged
     Given a package "notes" with the tool "write_note"

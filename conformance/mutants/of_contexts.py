@@ -1,0 +1,67 @@
+"""Defects of the context and the signal that handlers and tools are handed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.mutants.registry import mutant
+from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.context import Context
+from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
+from reference_bridge.bridge.packages import working_for
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.host import AbortSignal, Agent, Execution
+from reference_bridge.host.waterfall import settle
+
+
+class _Deaf(Context):
+    def abort(self) -> None:
+        """Cancel nothing."""
+
+
+class _WithADeafContext(Subscription):
+    async def call(self, event: Event, agent: Agent | None, signal: AbortSignal | None) -> Any:
+        with working_for(agent):
+            return await settle(self.handler(event, _Deaf(agent, signal)))
+
+
+@mutant()
+class HandlersCannotCancel(Dispatch):
+    """Hands handlers a context whose abort does nothing."""
+
+    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
+        return [_WithADeafContext(each.instance, each.handler) for each in super().subscriptions(agent, event)]
+
+
+class _HandsOver(ToolRuns):
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        body = tool.definition.get("execute")
+        if not callable(body):
+            return await super().execute(call, tool, execution)
+        handed = self.handed(call, tool, execution)
+
+        async def execute(call_id: Any, params: Any, signal: Any, on_update: Any, ctx: Any) -> Any:
+            return await settle(body(call_id, params, handed.get("signal", signal), on_update, handed.get("ctx", ctx)))
+
+        changed = PiTool(tool.instance, tool.name, {**tool.definition, "execute": execute})
+        return await super().execute(call, changed, execution)
+
+    def handed(self, call: Call, tool: PiTool, execution: Execution) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+@mutant()
+class ToolsCannotCancel(_HandsOver):
+    """Hands tools a context whose abort does nothing."""
+
+    def handed(self, call: Call, tool: PiTool, execution: Execution) -> dict[str, Any]:
+        return {"ctx": _Deaf(call.agent, execution.signal)}
+
+
+@mutant()
+class FirstSignalIsKept(_HandsOver):
+    """Hands every call of a tool the signal of its first one."""
+
+    def handed(self, call: Call, tool: PiTool, execution: Execution) -> dict[str, Any]:
+        signals: dict[str, Any] = self.__dict__.setdefault("_signals", {})
+        return {"signal": signals.setdefault(tool.name, execution.signal)}
