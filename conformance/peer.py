@@ -135,7 +135,7 @@ class StagePeer:
         if isinstance(message, CtxCall) and message.call == "abort":
             # A package that cancels the turn is no operator, but what comes after is the same.
             opened = self.trace.first("handler.enter", "tool.enter", invocation=message.invocation)
-            self._write(self._latest, "operator", opened and opened.agent, None, {"act": "cancel"})
+            self._write(self._latest, "operator", opened.agent if opened is not None else None, None, {"act": "cancel"})
         elif act is not None:
             data: dict[str, Any] = {"act": act}
             if isinstance(message, StageOpen):
