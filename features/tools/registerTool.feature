@@ -286,6 +286,36 @@ Feature: registerTool
       Then the tool "print_label" runs with {"copies": 7}
       And call "1" succeeds
 
+    @rule:registerTool.prepare-arguments-runs-before-validation @case:each-its-own
+    Scenario Outline: Each tool has the preparation that it was registered with
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {returns: {prepared: for the label}}
+        """
+      And package "parcels" registers the tool "weigh" with
+        """
+        prepare: {returns: {prepared: for the scale}}
+        """
+      And package "parcels" registers the tool "stack"
+      When the model calls "<tool>" with {"amount": 7}
+      Then the tool "<tool>" runs with <given>
+
+      Examples:
+        | tool        | given                         |
+        | print_label | {"prepared": "for the label"} |
+        | weigh       | {"prepared": "for the scale"} |
+        | stack       | {"amount": 7}                 |
+
+    @rule:registerTool.prepare-arguments-runs-before-validation @case:empty
+    Scenario: Arguments without a member are prepared, too
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        prepare: {ops: [{op: set, path: [copies], value: "1"}]}
+        """
+      When the model calls "print_label" with {}
+      Then the tool "print_label" runs with {"copies": 1}
+
     @rule:registerTool.prepare-arguments-runs-once
     Scenario: A preparation that adds something adds it once
       Given a package "parcels" with the tool "print_label" and
@@ -516,6 +546,32 @@ Feature: registerTool
         | second | sort  | press  |
         | twice  | press | press  |
 
+    @rule:registerTool.sequential-tools-never-overlap @case:beside-a-parallel-tool
+    Scenario: A sequential tool stays alone when a parallel one is registered after it
+      Given a package "parcels" with the tool "press" and
+        """
+        executionMode: sequential
+        """
+      And package "parcels" registers the tool "stack" with
+        """
+        executionMode: parallel
+        """
+      And the tool "press" does
+        """
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      When the model calls in one message
+        | tool  |
+        | press |
+        | press |
+      Then this order holds
+        """
+        the body of call "1"
+        the end of the body of call "1"
+        the body of call "2"
+        the end of the body of call "2"
+        """
+
     @rule:registerTool.parallel-tools-overlap
     Scenario: Two parallel tools run at the same time
       Given a package "parcels" with the tool "sort" and
@@ -699,6 +755,23 @@ Feature: registerTool
         | parcel_scale |
         | letter_scale |
 
+    @rule:registerTool.a-name-of-another-package @case:two-names
+    Scenario: Of two names that two packages share, each refusal is visible
+      Given a package "parcels" with the tool "doubled_label_printer"
+      And package "parcels" registers the tool "doubled_parcel_scale"
+      And a package "letters" with the tool "doubled_label_printer"
+      And package "letters" registers the tool "doubled_parcel_scale"
+      When the model calls in one message
+        | tool                  |
+        | doubled_label_printer |
+        | doubled_parcel_scale  |
+      Then call "1" succeeds
+      And call "2" succeeds
+      And either package "parcels" runs call "1", or its "doubled_label_printer" is visibly refused
+      And either package "parcels" runs call "2", or its "doubled_parcel_scale" is visibly refused
+      And either package "letters" runs call "1", or its "doubled_label_printer" is visibly refused
+      And either package "letters" runs call "2", or its "doubled_parcel_scale" is visibly refused
+
     @rule:registerTool.the-first-loaded-package-wins
     Scenario: The package that was loaded first keeps the name
       Given a package "parcels" with the tool "doubled_label_printer" and
@@ -716,6 +789,25 @@ Feature: registerTool
         """
       When the model calls "doubled_label_printer"
       Then call "1" succeeds
+
+    @rule:registerTool.the-first-loaded-package-wins @case:registered-later
+    Scenario: The package that was loaded first takes the name that another one had registered before
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "doubled_label_printer", "description": "of parcels", "parameters": {"type": "object", "properties": {}}}]
+      And a package "letters" with the tool "doubled_label_printer" and
+        """
+        description: of letters
+        """
+      And the model first calls "open_shop"
+      When the model calls "doubled_label_printer"
+      Then request 1 shows "doubled_label_printer" with
+        """
+        description: of letters
+        """
+      And request 2 shows "doubled_label_printer" with
+        """
+        description: of parcels
+        """
 
     @rule:registerTool.a-name-of-a-native-tool @case:one-runs
     Scenario: Of a native tool and a package's of one name, one is listed and runs
@@ -1197,6 +1289,26 @@ Feature: registerTool
       When the model calls "close_shop"
       Then request 1 lists "print_label"
       And request 2 does not list "print_label"
+
+    @rule:registerTool.tools-go-with-their-package @case:every-tool
+    Scenario: A removed package takes all of its tools along
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" registers the tool "weigh"
+      And package "parcels" registers the tool "stack"
+      And package "parcels" registers the tool "sort"
+      And a package "manager" with the tool "close_shop"
+      And the tool "close_shop" does
+        """
+        acts: [{do: unload, package: parcels}]
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      When the model calls "close_shop"
+      Then request 1 lists "sort"
+      And request 2 does not list "print_label"
+      And request 2 does not list "weigh"
+      And request 2 does not list "stack"
+      And request 2 does not list "sort"
+      And request 2 lists "close_shop"
 
     @rule:registerTool.tools-go-with-their-package @case:the-name-is-free
     Scenario: A name is free for another package when its package is removed
