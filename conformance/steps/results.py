@@ -269,6 +269,12 @@ def request_carries(stage: Stage, number: int, text: str) -> None:
     check(any(text in found for found in texts), f"request {number} carries {text!r}", f"it carries {show(texts)}")
 
 
+@then(phrase('the last request carries the text "{text}"'))
+def last_request_carries(stage: Stage, text: str) -> None:
+    """Whichever request that is: how many there are may be the host's business."""
+    request_carries(stage, max(len(stage.requests()), 1), text)
+
+
 @then(phrase('request {number:int} carries nothing of "{text}"'))
 def request_carries_nothing(stage: Stage, number: int, text: str) -> None:
     catalogue(stage, number)

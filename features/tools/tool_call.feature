@@ -1049,6 +1049,27 @@ Feature: tool_call
     Then call "2" succeeds
     And the model is asked 2 times
 
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-tool
+  Scenario Outline: Of two calls of one tool, one asks to stop
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" does
+      """
+      when: {call: "<asks>"}
+      returns: {content: [{type: text, text: that is all}], terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | write_note |
+    Then call "1" succeeds
+    And call "2" succeeds
+    And the model is asked 2 times
+
+    Examples:
+      | asks |
+      | 1    |
+      | 2    |
+
   @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-id
   Scenario: Of two calls with one id, the second asks to stop
     Given a package "notes" with the tool "write_note"
@@ -1076,6 +1097,24 @@ Feature: tool_call
       | how       |
       | steer     |
       | follow_up |
+
+  @rule:tool_call.input-at-the-stop-is-answered @case:more-than-one
+  Scenario Outline: Two things that the user says while the last call is judged
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: say, how: <first>, text: "wait, one more thing"}, {do: say, how: <second>, text: and another one}]
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    When the model calls "write_note"
+    Then request 2 carries the text "wait, one more thing"
+    And the last request carries the text "and another one"
+
+    Examples:
+      | first     | second    |
+      | follow_up | follow_up |
+      | steer     | follow_up |
+      | steer     | steer     |
 
   @rule:tool_call.a-vote-ends-with-its-batch @case:next-prompt
   Scenario: The prompt after a stop is answered

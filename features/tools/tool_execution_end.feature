@@ -358,6 +358,25 @@ Feature: tool_execution_end
       | weigh                 |
       | no_such_tool_anywhere |
 
+  @rule:tool_execution_end.equals-the-durable-result @case:cancelled
+  Scenario: The end of a call whose tool the user cancelled
+    Given the user cancels while the tool "read_note" runs
+    When the model calls "read_note"
+    Then the end of call "1" tells what the log keeps
+
+  @rule:tool_execution_end.a-call-outlives-its-package
+  Scenario: A package is removed while its tool runs
+    Given a package "shop" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: shop}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    When the model calls "close_shop"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_execution_end of call "1" with {"toolName": "close_shop"}
+    And package "recorder" sees tool_execution_end 1 times
+
   @rule:tool_execution_end.before-the-durable-result @case:ok
   Scenario: An end handler that takes its time
     Given package "slow" holds tool_execution_end until something else happens

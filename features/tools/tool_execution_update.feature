@@ -214,6 +214,19 @@ Feature: tool_execution_update
     Then package "watcher" sees the updates ["halfway"] of call "1"
     And package "digger" sees the updates ["halfway"] of call "1"
 
+  @rule:tool_execution_update.handlers-are-told-in-load-order
+  Scenario: Packages in load order, handlers in order of registration
+    Given the tool "dig" sends the update "halfway"
+    And a further handler of package "digger" listens to tool_execution_update
+    And package "watcher" listens to tool_execution_update
+    When the model calls "dig"
+    Then this order holds
+      """
+      the tool_execution_update of call "1" in package "digger"
+      handler "tool_execution_update#2" of call "1"
+      the tool_execution_update of call "1" in package "watcher"
+      """
+
   @rule:tool_execution_update.odd-partials-pass
   Scenario Outline: A partial result that is none
     Given the tool "dig" does

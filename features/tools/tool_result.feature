@@ -96,6 +96,35 @@ Feature: tool_result
     And request 2 carries the text "KEY=[R]"
     And "abc123" is nowhere in the log
 
+  @rule:tool_result.text-is-replaced @case:by-less
+  Scenario Outline: A result of two texts becomes one of one
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: first line}, {type: text, text: second line}]}
+      """
+    And package "redactor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: "<text>"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "<text>"
+    And "second line" is nowhere in the log
+
+    Examples:
+      | text    |
+      | one for |
+      |         |
+
+  @rule:tool_result.text-is-replaced @case:after-a-while
+  Scenario: A text that a handler replaces after a while
+    Given package "redactor" answers tool_result with
+      """
+      acts: [{do: hold, kinds: [log.result]}]
+      returns: {content: [{type: text, text: "KEY=[R]"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
   @rule:tool_result.native-results-are-patched-too
   Scenario: A native tool's text
     Given a native tool "disk_reader"
@@ -103,6 +132,41 @@ Feature: tool_result
     And package "redactor" replaces the text of results by "sectors, redacted"
     When the model calls "disk_reader"
     Then call "1" succeeds with "sectors, redacted"
+
+  @rule:tool_result.native-results-are-patched-too @case:whole
+  Scenario: A native tool's text becomes two
+    Given a native tool "disk_reader"
+    And the native tool "disk_reader" answers "raw sectors"
+    And package "redactor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: sectors}, {type: text, text: ", redacted"}]}
+      """
+    When the model calls "disk_reader"
+    Then call "1" succeeds with "sectors, redacted"
+
+  @rule:tool_result.native-results-are-patched-too @case:failure
+  Scenario: The text of a native tool that throws
+    Given a native tool "disk_reader"
+    And the body of "disk_reader" does
+      """
+      throws: {$: error, message: no disk at /dev/secret}
+      """
+    And package "redactor" replaces the text of results by "no such disk"
+    When the model calls "disk_reader"
+    Then package "redactor" sees tool_result of call "1" with {"toolName": "disk_reader", "isError": true}
+    And call "1" fails and says "no such disk"
+    And "/dev/secret" is nowhere in the log
+
+  @rule:tool_result.native-results-are-patched-too @case:made-an-error
+  Scenario: A native tool's success that is none
+    Given a native tool "disk_reader"
+    And the native tool "disk_reader" answers "raw sectors"
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "disk_reader"
+    Then call "1" fails and says "raw sectors"
 
   @rule:tool_result.content-may-be-emptied
   Scenario: No content
@@ -307,6 +371,16 @@ Feature: tool_result
     When the model calls "read_note"
     Then package "watcher" sees tool_result of call "1" with {"isError": true}
 
+  @rule:tool_result.patches-chain @case:error-then-content
+  Scenario: One package makes an error of a success, the next replaces its text
+    Given package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    And package "redactor" replaces the text of results by "KEY=[R]"
+    When the model calls "read_note"
+    Then call "1" fails and says "KEY=[R]"
+
   @rule:tool_result.patches-chain @case:error-flag-beside-content
   Scenario: A package loaded later sees both that it was made an error and the text that says so
     Given package "judge" answers tool_result with
@@ -459,6 +533,14 @@ Feature: tool_result
     Then call "1" succeeds with "KEY=[R]"
     And package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": "KEY=[R]"}], "isError": false}
 
+  @rule:tool_result.a-throwing-handler-changes-nothing @case:wish-to-stop
+  Scenario: A handler that throws about a result that asks to stop
+    Given the tool "read_note" asks to stop
+    And package "clumsy" throws "the handler stumbled" from tool_result
+    When the model calls "read_note"
+    Then call "1" succeeds
+    And the model is asked 1 times
+
   @rule:tool_result.a-throwing-handler-is-reported
   Scenario: What it threw
     Given package "clumsy" throws "the handler stumbled over its laces" from tool_result
@@ -476,6 +558,38 @@ Feature: tool_result
     When the model calls "take_picture"
     Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}
     And the log keeps {"isError": false, "content": [{"type": "image"}]} as the result of call "1"
+
+  @rule:tool_result.pictures-are-shown @case:twice
+  Scenario: The same picture twice
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "take_picture"
+    Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "image"}]} as the result of call "1"
+
+  @rule:tool_result.pictures-are-shown @case:each-calls-own
+  Scenario: The pictures of two calls
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And the tool "take_picture" does
+      """
+      when: {call: "2"}
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg==}]}
+      """
+    And package "watcher" listens to tool_result
+    And the model first calls "take_picture"
+    When the model calls "take_picture"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}
+    And package "watcher" sees tool_result of call "2" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg=="}]}
 
   @rule:tool_result.pictures-are-shown @case:each-its-own
   Scenario: Two pictures as a handler sees them
@@ -547,6 +661,61 @@ Feature: tool_result
       """
     When the model calls "take_picture"
     Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "a sunny day"}]} as the result of call "1"
+
+  @rule:tool_result.a-picture-left-out-is-gone
+  Scenario: A handler that returns the text of a result and not its picture
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: an illustrated note}, {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And package "censor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: a note}]}
+      """
+    When the model calls "read_note"
+    Then the log keeps {"isError": false, "content": [{"type": "text", "text": "a note"}]} as the result of call "1"
+
+  @rule:tool_result.an-error-keeps-its-pictures
+  Scenario: A result with a picture is made an error
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: an illustrated note}, {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    When the model calls "read_note"
+    Then the log keeps {"isError": true, "content": [{"type": "text", "text": "an illustrated note"}, {"type": "image"}]} as the result of call "1"
+
+  @rule:tool_result.fires-for-cancelled-tools
+  Scenario: A handler is asked about a tool that the user cancelled
+    Given the user cancels while the tool "read_note" runs
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"toolName": "read_note"}
+
+  @rule:tool_result.what-the-host-makes-of-it-stands @case:refused
+  Scenario: A listener of the host refuses a result that no package changes
+    Given package "watcher" listens to tool_result
+    And a listener "review" of tools/post-execute that
+      """
+      returns: {kind: block, feedback: [{type: text, text: the host will not have it}]}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "the host will not have it"
+    And "KEY=abc123" is nowhere in the log
+
+  @rule:tool_result.what-the-host-makes-of-it-stands @case:replaced
+  Scenario: A listener of the host replaces a result that no package changes
+    Given package "watcher" listens to tool_result
+    And a listener "review" of tools/post-execute that
+      """
+      returns: {kind: accept, content: [{type: text, text: a version for the model}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "a version for the model"
+    And "KEY=abc123" is nowhere in the log
 
   @rule:tool_result.a-patch-may-bring-a-picture
   Scenario: A picture where there was none
