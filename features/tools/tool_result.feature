@@ -488,6 +488,7 @@ Feature: tool_result
       | {content: null} |
       | {isError: null} |
       | {details: null} |
+      | {content: null, details: null, isError: null} |
 
   @rule:tool_result.answers-that-are-no-patch
   Scenario Outline: An answer that is no patch
