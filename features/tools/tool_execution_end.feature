@@ -387,6 +387,25 @@ Feature: tool_execution_end
       the durable result of call "1"
       """
 
+  @rule:tool_execution_end.before-the-durable-result @case:one-of-three
+  Scenario Outline: One slow end handler among quick ones
+    Given package "alpha" listens to tool_execution_end
+    And package "beta" listens to tool_execution_end
+    And package "gamma" listens to tool_execution_end
+    And package "<slow>" holds tool_execution_end until something else happens
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "<slow>"
+      the durable result of call "1"
+      """
+
+    Examples:
+      | slow  |
+      | alpha |
+      | beta  |
+      | gamma |
+
   @rule:tool_execution_end.before-the-durable-result @case:blocked
   Scenario: The end of a blocked call
     Given package "guard" blocks "read_note" with the reason "closed"
@@ -757,6 +776,17 @@ Feature: tool_execution_end
       """
 
   # --- handlers ---
+
+  @rule:tool_execution_end.handlers-wait-for-each-other
+  Scenario: A slow end handler keeps the next one waiting
+    Given package "alpha" holds tool_execution_end until something else happens
+    And package "beta" listens to tool_execution_end
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "alpha"
+      the tool_execution_end of call "1" in package "beta"
+      """
 
   @rule:tool_execution_end.a-throwing-handler-silences-nobody
   Scenario: A handler that throws before another

@@ -148,6 +148,27 @@ Feature: tool_execution_start
       the tool_call of call "1" in package "guard"
       """
 
+  @rule:tool_execution_start.awaited-before-the-call-is-judged @case:one-of-three
+  Scenario Outline: One slow start handler among quick ones
+    Given a package "guard" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And package "alpha" listens to tool_execution_start
+    And package "beta" listens to tool_execution_start
+    And package "gamma" listens to tool_execution_start
+    And package "<slow>" holds tool_execution_start until tool_call is entered
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1" in package "<slow>"
+      the tool_call of call "1" in package "guard"
+      """
+
+    Examples:
+      | slow  |
+      | alpha |
+      | beta  |
+      | gamma |
+
   @rule:tool_execution_start.awaited-before-the-call-is-judged @case:native
   Scenario: A slow start handler keeps the judging of a native call waiting
     Given a native tool "disk_cleaner"
@@ -172,6 +193,18 @@ Feature: tool_execution_start
       """
       the tool_execution_start of call "1" in package "alpha"
       handler "tool_execution_start#2" of call "1"
+      the tool_execution_start of call "1" in package "beta"
+      """
+
+  @rule:tool_execution_start.handlers-wait-for-each-other
+  Scenario: A slow start handler keeps the next one waiting
+    Given a package "alpha" with the tool "write_note"
+    And package "alpha" holds tool_execution_start until something else happens
+    And package "beta" listens to tool_execution_start
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1" in package "alpha"
       the tool_execution_start of call "1" in package "beta"
       """
 

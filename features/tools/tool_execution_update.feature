@@ -34,6 +34,37 @@ Feature: tool_execution_update
     Then package "digger" sees the updates ["halfway"] of call "1"
     And package "digger" sees the updates ["halfway"] of call "2"
 
+  @rule:tool_execution_update.from-on-update @case:same-id
+  Scenario: Two calls of one message with the same id
+    Given the tool "dig" sends the update "halfway"
+    When the model calls in one message
+      | id   | tool |
+      | same | dig  |
+      | same | dig  |
+    Then package "digger" sees tool_execution_update 2 times
+
+  @rule:tool_execution_update.from-on-update @case:after-a-cancel
+  Scenario: A partial result that a tool sends after the user has cancelled
+    Given the tool "dig" does
+      """
+      acts: [{do: cancel}, {do: update, update: {content: [{type: text, text: shovel put away}]}}]
+      returns: {content: [{type: text, text: done}]}
+      """
+    When the model calls "dig"
+    Then package "digger" sees the updates ["shovel put away"] of call "1"
+
+  @rule:tool_execution_update.handlers-wait-for-each-other
+  Scenario: A slow update handler keeps the next one waiting
+    Given the tool "dig" sends the update "halfway"
+    And package "alpha" holds tool_execution_update until something else happens
+    And package "beta" listens to tool_execution_update
+    When the model calls "dig"
+    Then this order holds
+      """
+      the return of tool_execution_update of call "1" in package "alpha"
+      the tool_execution_update of call "1" in package "beta"
+      """
+
   @rule:tool_execution_update.every-agents-updates-are-told
   Scenario: Every agent's calls have partial results
     Given an agent "main"
@@ -81,6 +112,27 @@ Feature: tool_execution_update
       the tool_result of call "1"
       the durable result of call "1"
       """
+
+  @rule:tool_execution_update.awaited-before-the-result @case:one-of-three
+  Scenario Outline: One slow update handler among quick ones
+    Given the tool "dig" sends the update "halfway"
+    And package "digger" listens to tool_result
+    And package "alpha" listens to tool_execution_update
+    And package "beta" listens to tool_execution_update
+    And package "gamma" listens to tool_execution_update
+    And package "<slow>" holds tool_execution_update until tool_result is entered
+    When the model calls "dig"
+    Then this order holds
+      """
+      the return of tool_execution_update of call "1" in package "<slow>"
+      the tool_result of call "1"
+      """
+
+    Examples:
+      | slow  |
+      | alpha |
+      | beta  |
+      | gamma |
 
   @rule:tool_execution_update.none-after-the-end
   Scenario: An update after the answer

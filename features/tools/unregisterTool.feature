@@ -134,6 +134,19 @@ Feature: unregisterTool
     Then unregisterTool returned true
     And call "1" succeeds with "the last label"
 
+  @rule:unregisterTool.the-running-call-finishes @case:heard
+  Scenario: A call whose tool takes itself back is told and patched to its end
+    Given the tool "print_label" does
+      """
+      acts: [{do: pi, call: unregisterTool, args: [print_label]}]
+      returns: {content: [{type: text, text: the last label}], details: {}}
+      """
+    And package "redactor" replaces the text of results by "a label"
+    And package "recorder" listens to every tool event
+    When the model calls "print_label"
+    Then package "recorder" sees tool_execution_end of call "1" with {"toolName": "print_label", "isError": false}
+    And call "1" succeeds with "a label"
+
   @rule:unregisterTool.a-later-call-of-the-batch-is-unknown
   Scenario: A later call of the batch finds the tool gone
     Given the tool "manage" calls unregisterTool with ["print_label"]
