@@ -65,3 +65,12 @@ class FirstSignalIsKept(_HandsOver):
     def handed(self, call: Call, tool: PiTool, execution: Execution) -> dict[str, Any]:
         signals: dict[str, Any] = self.__dict__.setdefault("_signals", {})
         return {"signal": signals.setdefault(tool.name, execution.signal)}
+
+
+@mutant(mount="root")
+class FirstContextIsKept(_HandsOver):
+    """Hands every call of a tool the context of its first one."""
+
+    def handed(self, call: Call, tool: PiTool, execution: Execution) -> dict[str, Any]:
+        contexts: dict[str, Any] = self.__dict__.setdefault("_contexts", {})
+        return {"ctx": contexts.setdefault(tool.name, Context(call.agent, execution.signal))}

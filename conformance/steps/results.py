@@ -313,6 +313,16 @@ def so_many_notices(stage: Stage, count: int, name: str) -> None:
     check(found == count, f'{count} notices name "{name}"', f"{found} do; all notices: {show(texts)}")
 
 
+@then(phrase('{count:int} notices of all instances name "{name}"'))
+def so_many_notices_in_all(stage: Stage, count: int, name: str) -> None:
+    """The maximum over channels, as everywhere; here the instances of a package are counted together."""
+    named = [event for event in stage.trace.of("notice") if name in str(event["text"])]
+    channels = [event["channel"] for event in named]
+    found = max((channels.count(channel) for channel in channels), default=0)
+    texts = [event["text"] for event in named]
+    check(found == count, f'{count} notices of all instances name "{name}"', f"{found} do: {show(texts)}")
+
+
 @then(phrase('a notice names "{name}"'))
 def some_notice(stage: Stage, name: str) -> None:
     texts = [event["text"] for event in stage.trace.of("notice")]

@@ -513,6 +513,26 @@ Feature: registerTool
         """
       And the model is asked 1 times
 
+    @rule:registerTool.a-tool-may-cancel-its-turn @case:for-another-agent
+    Scenario: A tool cancels the turn of the agent that it runs for
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {agent: other}
+        acts: [{do: ctx, call: abort}, {do: hold, kinds: [tool.aborted]}]
+        """
+      When the model calls "print_label"
+      And the model of agent "other" calls "print_label"
+      Then this order holds
+        """
+        the end of the body of call "1"
+        the body of call "2"
+        the abort of call "2"
+        the end of the body of call "2"
+        """
+
     @rule:registerTool.sequential-tools-never-overlap
     Scenario Outline: A sequential tool is alone, whether its call comes <place>
       Given a package "parcels" with the tool "press" and

@@ -71,6 +71,19 @@ Feature: setActiveTools
     And request 2 does not list "global_writer_tool"
     And request 2 does not list "global_scanner_tool"
 
+  @rule:setActiveTools.replaces-the-list-before @case:a-list-from-loading
+  Scenario: A list from loading does not come back with the next prompt
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool, global_writer_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And the user says "what is there now?"
+    Then request 2 lists "global_writer_tool"
+    And request 3 lists "global_writer_tool"
+
   @rule:setActiveTools.replaces-across-packages
   Scenario: A second package's list
     Given package "plan" calls setActiveTools with [["global_reader_tool"]] in tool_call
@@ -253,9 +266,47 @@ Feature: setActiveTools
     And request 3 does not list "global_writer_tool"
     And request 3 lists "global_reader_tool"
 
+  @rule:setActiveTools.another-packages-end-lifts-nothing @case:after-a-list-of-its-own
+  Scenario: The operator removes a package whose list had been replaced
+    Given package "bystander" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_writer_tool, package_closer_tool]]}]
+      """
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool, package_closer_tool]]}]
+      """
+    And a package "manager" with the tool "package_closer_tool"
+    And the tool "package_closer_tool" does
+      """
+      acts: [{do: unload, package: bystander}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "package_closer_tool"
+    Then request 2 does not list "global_writer_tool"
+    And request 3 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+
   @rule:setActiveTools.own-tools-go-or-are-named
   Scenario: A package's own tool is missing from the list
     Given a package "modes" with the tool "package_painter_tool"
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "package_painter_tool"
+    Then "package_painter_tool" is gone from request 2 and call "2", or is active and named in a notice
+
+  @rule:setActiveTools.own-tools-go-or-are-named @case:another-packages
+  Scenario: Another package's tool is missing from the list
+    Given a package "paints" with the tool "package_painter_tool"
     And package "modes" answers tool_call with
       """
       when: {nth: 1}
@@ -303,6 +354,15 @@ Feature: setActiveTools
     Then exactly one notice names "scope_local_scanner_tool"
     And exactly one notice names "another_local_painter_tool"
 
+  @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once @case:named-in-the-list
+  Scenario: A tool of the agent's own scope that the list holds is not named
+    Given a native tool "scope_local_scanner_tool" in the agent's own scope
+    And a native tool "another_local_painter_tool" in the agent's own scope
+    And package "modes" calls setActiveTools with [["global_reader_tool", "scope_local_scanner_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then exactly one notice names "another_local_painter_tool"
+    And no notice names "scope_local_scanner_tool"
+
   @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once @case:another-list
   Scenario: It stays beside another list, too
     Given a native tool "scope_local_scanner_tool" in the agent's own scope
@@ -314,6 +374,17 @@ Feature: setActiveTools
       """
     When the model calls "global_reader_tool"
     Then 2 notices name "scope_local_scanner_tool"
+
+  @rule:setActiveTools.each-agents-list-is-reported
+  Scenario: Two agents set the same list
+    Given an agent "main"
+    And an agent "other"
+    And the host's reserved transport tool "run_code"
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then 1 notices of all instances name "run_code"
+    When the model of agent "other" calls "global_reader_tool"
+    Then 2 notices of all instances name "run_code"
 
   @rule:setActiveTools.the-same-call-again-adds-no-notice
   Scenario: The same list again
