@@ -105,6 +105,12 @@ class Unload(Act, frozen=True, omit_defaults=True, tag="unload"):
     package: str
 
 
+class EndAgent(Act, frozen=True, omit_defaults=True, tag="end-agent"):
+    """The operator ends an agent."""
+
+    agent: str
+
+
 class Next(Act, frozen=True, omit_defaults=True, tag="next"):
     """Call the ``next()`` of the host listener this is done in; a reply of its own it then needs none."""
 
@@ -130,6 +136,7 @@ AnyAct = (
     | UnregisterNative
     | AbortSignal
     | Unload
+    | EndAgent
     | Next
     | CallHost
 )

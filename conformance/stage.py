@@ -17,6 +17,7 @@ from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.drivers.protocol import (
     AgentCancel,
     AgentCreate,
+    AgentDispose,
     AgentFollowUp,
     AgentPrompt,
     AgentSettle,
@@ -51,6 +52,7 @@ from conformance.scripts import (
     CallHost,
     CallPi,
     Cancel,
+    EndAgent,
     Next,
     RegisterNative,
     Say,
@@ -387,6 +389,8 @@ class Stage:
             await request(SignalAbort(signal=act.signal))
         elif isinstance(act, Unload):
             await request(PackageUnload(package=act.package))
+        elif isinstance(act, EndAgent):
+            await request(AgentDispose(agent=act.agent))
         elif isinstance(act, CallHost):
             await self._call_host(act)
         elif isinstance(act, Next):

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
 from reference_bridge.bridge.bridge import Bridge, Installed
-from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.calls import Call, Calls
 from reference_bridge.bridge.dispatch import Dispatch, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.packages import Instance, working_for
@@ -127,3 +127,28 @@ class OneAgentLosesThePackage(Bridge):
     def unload(self, name: str) -> None:
         del self.find(name).instances[1:]
         super().unload(name)
+
+
+@mutant(mount="engine")
+class FirstRequestDoesNotWait(Bridge):
+    """Asks the model for a new agent before its packages are there."""
+
+    async def ready(self, agent: Agent) -> None:
+        return
+
+
+@mutant()
+class CallsKnownByTheirId(Calls):
+    """Takes the call of one agent for the running call of another that has the same id."""
+
+    def of(self, execution: Execution) -> Call:
+        if execution.parent is not None:
+            return super().of(execution)
+        running: dict[str, Call] = self.__dict__.setdefault("_by_id", {})
+        if execution.call_id not in running:
+            running[execution.call_id] = self._bind(execution)
+        return running[execution.call_id]
+
+    def forget(self, execution: Execution) -> None:
+        super().forget(execution)
+        self.__dict__.setdefault("_by_id", {}).pop(execution.call_id, None)

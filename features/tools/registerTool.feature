@@ -1392,3 +1392,14 @@ Feature: registerTool
     And a package "sandbox" with the tool "shell_runner"
     When package "sandbox" is reloaded and its factory throws "the sandbox could not be built again"
     Then a notice names "the sandbox could not be built again"
+
+  @rule:registerTool.a-factory-is-waited-for
+  Scenario: An agent that comes later, and a package that waits for a program before it registers its tool
+    Given package "parcels" calls exec with ["sleep", ["0.2"]] while loading
+    And package "parcels" calls registerTool with [{"name": "late_label_printer", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}] while loading
+    When the user says "hello"
+    And an agent "latecomer" is created
+    And the model of agent "latecomer" calls "late_label_printer"
+    Then request 1 lists "late_label_printer"
+    And request 1 of agent "latecomer" lists "late_label_printer"
+    And call "1" succeeds

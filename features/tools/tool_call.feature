@@ -411,6 +411,20 @@ Feature: tool_call
     And the tool "disk_cleaner" does not run
     And call "2" fails and says "not for the other one"
 
+  @rule:tool_call.every-call-is-judged @case:empty-arguments
+  Scenario: Arguments that are null, false, zero or empty
+    Given a package "notes" with the tool "write_note"
+    And a native tool "disk_cleaner"
+    And package "guard" listens to tool_call
+    When the model calls in one message
+      | tool         | arguments                                                           |
+      | write_note   | {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1} |
+      | disk_cleaner | {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1} |
+    Then package "guard" sees tool_call of call "1" with {"input": {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}}
+    And package "guard" sees tool_call of call "2" with {"input": {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}}
+    And the tool "write_note" runs with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
+    And the tool "disk_cleaner" runs with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
+
   @rule:tool_call.every-call-is-judged @case:late
   Scenario: A handler that is the first of its package and comes late
     Given a package "notes" with the tool "write_note"
@@ -539,6 +553,19 @@ Feature: tool_call
     When the model calls "write_note"
     Then the tool "write_note" does not run
     And call "1" fails and says "notes are closed"
+
+  @rule:tool_call.a-reload-keeps-the-order
+  Scenario: A package that is reloaded keeps its place
+    Given package "alpha" listens to tool_call
+    And package "beta" listens to tool_call
+    And a package "notes" with the tool "write_note"
+    When package "alpha" is reloaded
+    And the model calls "write_note"
+    Then this order holds
+      """
+      the tool_call of call "1" in package "alpha"
+      the tool_call of call "1" in package "beta"
+      """
 
   @rule:tool_call.an-id-seen-before-is-judged-again @case:turn
   Scenario: A call with the id of a call of an earlier turn
@@ -1115,6 +1142,25 @@ Feature: tool_call
       | follow_up | follow_up |
       | steer     | follow_up |
       | steer     | steer     |
+
+  @rule:tool_call.votes-are-counted-per-agent @case:another-ends-meanwhile
+  Scenario: An agent's call that did not ask still counts when another agent has ended meanwhile
+    Given an agent "main"
+    And an agent "other"
+    And a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "close_book" does
+      """
+      acts: [{do: end-agent, agent: other}]
+      returns: {content: [{type: text, text: closed}], details: {}, terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | close_book |
+    Then call "1" succeeds
+    And call "2" succeeds
+    And the model is asked 2 times
 
   @rule:tool_call.a-vote-ends-with-its-batch @case:next-prompt
   Scenario: The prompt after a stop is answered

@@ -60,6 +60,90 @@ Feature: tool_execution_end
     And package "recorder" sees tool_execution_end of call "3" with {"toolName": "disk_reader", "isError": false}
     And package "recorder" sees tool_execution_end 3 times
 
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:same-id
+  Scenario: Two agents at work at the same time, with calls of the same id
+    Given an agent "main"
+    And an agent "other"
+    And the tool "read_note" does
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [tool.exit]}]
+      returns: {content: [{type: text, text: the first page}], details: {}}
+      """
+    And the tool "read_note" does
+      """
+      when: {agent: other}
+      returns: {content: [{type: text, text: the last page}], details: {}}
+      """
+    And package "redactor" answers tool_result with
+      """
+      when: {agent: other}
+      returns: {content: [{type: text, text: a page of the other}]}
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool      |
+      | same | read_note |
+    And the model of agent "other" first calls in one message
+      | id   | tool      |
+      | same | read_note |
+    When the user says "go" to ["main", "other"]
+    Then package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees tool_call 2 times
+    And package "recorder" sees tool_execution_end with {"isError": false, "result": {"content": [{"type": "text", "text": "the first page"}]}}
+    And package "recorder" sees tool_execution_end with {"isError": false, "result": {"content": [{"type": "text", "text": "a page of the other"}]}}
+    And package "recorder" sees tool_execution_end 2 times
+
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:created-later
+  Scenario: An agent that is created after another has worked
+    Given an agent "main"
+    When the model calls "read_note"
+    And an agent "latecomer" is created
+    And the model of agent "latecomer" calls "read_note"
+    Then package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees tool_call of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_result of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end 2 times
+
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:another-has-ended
+  Scenario: An agent that works on after another has ended
+    Given an agent "main"
+    And an agent "other"
+    When the model of agent "other" calls "read_note"
+    And agent "other" is ended
+    And the model calls "read_note"
+    Then package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees tool_call of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_result of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end 2 times
+
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:another-ends-meanwhile
+  Scenario: An agent whose tool is running while another one ends
+    Given an agent "main"
+    And an agent "other"
+    And the tool "read_note" does
+      """
+      acts: [{do: end-agent, agent: other}]
+      returns: {content: [{type: text, text: read}], details: {}}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_result of call "1" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end 1 times
+    And call "1" succeeds with "read"
+
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:same-name
+  Scenario: An agent with the id of one that has ended
+    Given an agent "main"
+    And an agent "other"
+    When the model of agent "other" calls "read_note"
+    And agent "other" is ended
+    And an agent "other" is created
+    And the model of agent "other" calls "read_note"
+    Then package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees tool_call of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_result of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end 2 times
+
   @rule:tool_execution_end.one-end-for-every-start @case:native
   Scenario: A native call
     Given a native tool "disk_reader"
@@ -803,6 +887,14 @@ Feature: tool_execution_end
     Given package "clumsy" throws "the handler stumbled over its laces" from tool_execution_end
     When the model calls "read_note"
     Then a notice names "the handler stumbled over its laces"
+
+  @rule:tool_execution_end.a-throwing-handler-is-reported @case:several
+  Scenario: What the handlers of two packages throw
+    Given package "clumsy" throws "the first one stumbled over its laces" from tool_execution_end
+    And package "hasty" throws "the second one ran into the door" from tool_execution_end
+    When the model calls "read_note"
+    Then a notice names "the first one stumbled over its laces"
+    And a notice names "the second one ran into the door"
 
   @rule:tool_execution_end.a-throwing-handler-is-reported @case:each-time
   Scenario: What it threw the second time

@@ -60,6 +60,13 @@ Feature: tool_execution_start
     Then package "recorder" sees tool_execution_start of call "1" with {"args": {"path": "/home", "depth": "2"}}
     And the log keeps {"path": "/home", "depth": "2"} as the arguments of call "1"
 
+  @rule:tool_execution_start.arguments-equal-the-durable-record @case:empty
+  Scenario: Arguments that are null, false, zero or empty
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "write_note" with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}}
+
   @rule:tool_execution_start.empty-text-is-an-empty-object
   Scenario: A call without any argument text
     Given a package "notes" with the tool "write_note"
@@ -227,6 +234,15 @@ Feature: tool_execution_start
     And package "alpha" throws "the recorder stumbled over a shoe" from tool_execution_start
     When the model calls "write_note"
     Then a notice names "the recorder stumbled over a shoe"
+
+  @rule:tool_execution_start.a-throwing-handler-is-reported @case:several
+  Scenario: What the handlers of two packages throw
+    Given a package "notes" with the tool "write_note"
+    And package "clumsy" throws "the first one stumbled over its laces" from tool_execution_start
+    And package "hasty" throws "the second one ran into the door" from tool_execution_start
+    When the model calls "write_note"
+    Then a notice names "the first one stumbled over its laces"
+    And a notice names "the second one ran into the door"
 
   @rule:tool_execution_start.a-throwing-handler-is-reported @case:each-time
   Scenario: What it throws the second time

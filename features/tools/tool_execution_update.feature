@@ -244,6 +244,15 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then a notice names "the digger stumbled over its laces"
 
+  @rule:tool_execution_update.a-throwing-handler-is-reported @case:several
+  Scenario: What the handlers of two packages throw
+    Given the tool "dig" sends the update "first"
+    And package "clumsy" throws "the first one stumbled over its laces" from tool_execution_update
+    And package "hasty" throws "the second one ran into the door" from tool_execution_update
+    When the model calls "dig"
+    Then a notice names "the first one stumbled over its laces"
+    And a notice names "the second one ran into the door"
+
   @rule:tool_execution_update.a-throwing-handler-is-reported @case:each-time
   Scenario: What it threw the second time
     Given the tool "dig" sends the update "first"

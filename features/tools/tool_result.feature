@@ -854,6 +854,14 @@ Feature: tool_result
     When the model calls "read_note"
     Then request 2 shows the result of call "1" as the log keeps it
 
+  @rule:tool_result.a-throwing-handler-is-reported @case:several
+  Scenario: What the handlers of two packages throw
+    Given package "clumsy" throws "the first one stumbled over its laces" from tool_result
+    And package "hasty" throws "the second one ran into the door" from tool_result
+    When the model calls "read_note"
+    Then a notice names "the first one stumbled over its laces"
+    And a notice names "the second one ran into the door"
+
   @rule:tool_result.a-throwing-handler-is-reported @case:each-time
   Scenario: What it threw the second time
     Given package "clumsy" throws "the handler stumbled over its laces" from tool_result

@@ -1,0 +1,127 @@
+"""Defects that show when agents and packages come and go beside others, and in what is empty or told twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.mutants.registry import mutant
+from reference_bridge.bridge.batches import BatchVotes
+from reference_bridge.bridge.bridge import Bridge, Installed
+from reference_bridge.bridge.calls import Call, Calls
+from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
+from reference_bridge.bridge.execution_events import ExecutionEvents
+from reference_bridge.bridge.packages import Instance, Package
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.host import Agent, Session, SessionEvent
+
+# --- agents -----------------------------------------------------------------------------------------------------------
+
+
+class _ServesSome(Bridge):
+    def serves(self, agent: Agent) -> bool:
+        raise NotImplementedError
+
+    def instances(self, agent: Agent | None) -> Iterator[Instance]:
+        if agent is None or self.serves(agent):
+            yield from super().instances(agent)
+
+
+@mutant()
+class LatecomersAreNotServed(_ServesSome):
+    """Tells packages nothing of agents that were not there when the first call was made."""
+
+    def logged(self, session: Session, event: SessionEvent) -> None:
+        if event.type == "tool/call" and "_there" not in self.__dict__:
+            self._there = set(self.host.agents)
+        super().logged(session, event)
+
+    def serves(self, agent: Agent) -> bool:
+        return agent in self.__dict__.get("_there", (agent,))
+
+
+@mutant()
+class IdsOfEndedAgentsAreDeaf(_ServesSome):
+    """Tells packages nothing of an agent with the id of one that has ended."""
+
+    def agent_ended(self, agent: Agent) -> None:
+        super().agent_ended(agent)
+        self.__dict__.setdefault("_ended", set()).add(agent.id)
+
+    def serves(self, agent: Agent) -> bool:
+        return agent.id not in self.__dict__.get("_ended", ())
+
+
+@mutant()
+class AnyAgentsEndTakesTheHandlers(Bridge):
+    """Drops every handler of every package when an agent ends."""
+
+    def agent_ended(self, agent: Agent) -> None:
+        super().agent_ended(agent)
+        for installed in self.installed:
+            for instance in installed.instances:
+                instance.handlers.clear()
+
+
+@mutant()
+class AnyAgentsEndDropsTheCalls(Calls):
+    """Lets go of every agent's running calls when an agent ends."""
+
+    def drop(self, agent: Agent) -> None:
+        self._logged.clear()
+        self._running.clear()
+
+
+@mutant()
+class AnyAgentsEndDropsTheVotes(BatchVotes):
+    """Forgets what calls of every agent wanted when an agent ends."""
+
+    def forget(self, agent: Agent) -> None:
+        self._batches.clear()
+
+
+# --- packages ---------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class ReloadedPackagesComeLast(Bridge):
+    """Puts a package that is reloaded behind those that were not."""
+
+    async def reload(self, name: str, replacement: Package | None = None) -> None:
+        installed = self.find(name)
+        self.unload(name)
+        await self.install(Installed(replacement or installed.package), len(self.installed))
+
+
+@mutant()
+class OneFailureOfAnEventTold(Dispatch):
+    """Reports what the first handler of an event throws, and nothing of what further ones throw."""
+
+    def failed(self, subscription: Subscription, event: Event, error: Exception) -> None:
+        if self.__dict__.get("_told") is not event:
+            self._told = event
+            super().failed(subscription, event, error)
+
+
+# --- what is empty ----------------------------------------------------------------------------------------------------
+
+
+def _filled(value: Any) -> Any:
+    return {key: item for key, item in value.items() if item} if isinstance(value, dict) else value
+
+
+@mutant()
+class EmptyArgumentsLostInStarts(ExecutionEvents):
+    """Gives a start no argument that is null, false, zero or empty."""
+
+    def start_event(self, call: Call) -> Event:
+        event = super().start_event(call)
+        return {**event, "args": _filled(event["args"])}
+
+
+@mutant()
+class EmptyArgumentsLost(ToolRuns):
+    """Hands on no argument that is null, false, zero or empty."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        return _filled(super().validated(tool, arguments))
