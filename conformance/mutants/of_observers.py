@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -10,6 +11,7 @@ from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents
+from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.host import Agent, Execution, ToolResult
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.signals import AbortSignal
@@ -145,3 +147,24 @@ class NoEndForToolsTakenBack(Bridge):
         if call.tool is not None and not any(entry.tool is call.tool for entry in self.registrations):
             call.ended = True
         return await super().after_body(execution, result, following)
+
+
+@mutant()
+class UpdatesOfAFailureNotAwaited(ToolRuns):
+    """Does not wait for the update handlers of a tool that throws."""
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        try:
+            return await super().execute(call, tool, execution)
+        except Exception:
+            call.updates.clear()
+            raise
+
+
+@mutant()
+class UpdatesAfterAThrowTold(ExecutionEvents):
+    """Tells what a tool reports after it has thrown."""
+
+    async def settle(self, call: Call) -> None:
+        await super().settle(call)
+        call.settled = not isinstance(sys.exception(), Exception)

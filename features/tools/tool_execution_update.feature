@@ -113,6 +113,23 @@ Feature: tool_execution_update
       the durable result of call "1"
       """
 
+  @rule:tool_execution_update.awaited-before-the-result @case:throws
+  Scenario: A handler that takes its time about a tool that throws
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: halfway}]}}]
+      throws: the shovel broke
+      """
+    And package "digger" holds tool_execution_update until tool_result is entered
+    And package "digger" listens to tool_result
+    When the model calls "dig"
+    Then this order holds
+      """
+      the return of tool_execution_update of call "1"
+      the tool_result of call "1"
+      the durable result of call "1"
+      """
+
   @rule:tool_execution_update.awaited-before-the-result @case:one-of-three
   Scenario Outline: One slow update handler among quick ones
     Given the tool "dig" sends the update "halfway"

@@ -189,16 +189,18 @@ class Packages:
             )
             exit_data = {"instance": running.id, "package": running.package, "tool": str(spec.name)}
             threw_data: dict[str, Any] = {}
+            late: list[Callable[[], Any]] = []
             try:
                 reply: Reply = await self._suite.ask(message)
-                answer = await self._carry_out(reply, invocation, params)
                 for update in reply.late_updates:
-                    self._invocations.later(invocation, partial(on_update, decode(update)))
-                return answer
+                    late.append(partial(on_update, decode(update)))
+                return await self._carry_out(reply, invocation, params)
             except Exception as error:
                 threw_data["threw"] = encode_error(error)
                 raise
             finally:
+                for update in late:
+                    self._invocations.later(invocation, update)
                 self._invocations.close(invocation)
                 self._notes.send("tool.exit", ctx.agent_id, invocation=invocation.id, **exit_data, **threw_data)
 
