@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._story import Batch, Story
+from conformance.invariants._story import Batch, Call, Story
 from conformance.trace import Event
 
 END = "tool_execution_end"
@@ -37,20 +38,64 @@ def updates_are_awaited_before_the_result(story: Story, context: Context) -> Ans
 
 @invariant("tool_execution_end.before-the-next-request")
 def ends_come_before_the_next_request(story: Story, context: Context) -> Answers:
+    # A guard that throws, and arguments that are no lossless JSON, are another rule's.
+    return _ended(story, lambda call: isinstance(call.record, dict) and not call.host_broke)
+
+
+@invariant("tool_execution_end.ends-of-other-broken-calls-precede-the-next-request", roles="bridge")
+def ends_of_broken_calls_come_before_the_next_request(story: Story, context: Context) -> Answers:
+    return _ended(story, lambda call: call.record is None and call.text.strip() not in ("", "null"), turns=False)
+
+
+def _ended(story: Story, fits: Callable[[Call], bool], turns: bool = True) -> Answers:
+    """Of the calls that fit: handlers of the end are done before the next request; of ``turns`` before their end."""
     for batch in story.batches:
         if batch.cut or story.listened or (batch.after is None and batch.end is None):
             continue
         next_ = batch.end if batch.after is None else story.number(batch.after)
         if batch.end is not None and next_ is not None:
+            if not turns and next_ >= batch.end:
+                continue
             next_ = min(next_, batch.end)
         for call in batch.calls:
-            # A guard that throws, and arguments that are no lossless JSON, are another rule's.
-            if not call.clear or not isinstance(call.record, dict) or call.host_broke:
+            if not call.clear or not fits(call):
                 continue
             for end in call.handled(END):
                 done = story.exit_of(end)
                 late = next_ is not None and (done is None or story.number(done) > next_)
                 yield f"{call.label}: the model was asked, or the turn ended, before its end was told" if late else None
+
+
+@invariant("tool_execution_start.a-throwing-handler-silences-nobody")
+def a_start_handler_that_throws_silences_nobody(story: Story, context: Context) -> Answers:
+    return _silenced(story, "tool_execution_start")
+
+
+@invariant("tool_result.a-throwing-handler-changes-nothing")
+def a_result_handler_that_throws_silences_nobody(story: Story, context: Context) -> Answers:
+    return _silenced(story, "tool_result")
+
+
+@invariant("tool_execution_end.a-throwing-handler-silences-nobody")
+def an_end_handler_that_throws_silences_nobody(story: Story, context: Context) -> Answers:
+    return _silenced(story, END)
+
+
+def _silenced(story: Story, name: str) -> Answers:
+    """Of calls of which one handler of an event threw: all who listen to the event are told."""
+    for call in story.calls if not story.listened else ():
+        told = call.handled(name)
+        if not call.clear or call.batch.cut or call.batch.end is None or not any(map(story.threw, told)):
+            continue
+        heard = {(event["instance"], event["handler"]) for event in told}
+        for each in story.subscriptions:
+            made = story.instances.get(each.instance)
+            there = made is not None and made["error"] is None and each.since < call.batch.begin
+            if each.event != name or not there or story.gone.get(each.instance, len(story.events)) < call.batch.end:
+                continue
+            if story.serves(each.instance, call.agent):
+                lost = (each.instance, each.handler) not in heard
+                yield f"{call.label}: a {name} handler threw, and {each.handler} was not told" if lost else None
 
 
 @invariant("registerTool.sequential-tools-never-overlap")

@@ -131,6 +131,45 @@ def patches_build_on_each_other(story: Story, context: Context) -> Answers:
                 yield f"{told} after {one['package']} left {show(value)} (event {two.seq})" if wrong else None
 
 
+@invariant("tool_result.content-may-be-emptied")
+def an_emptied_result_is_empty(story: Story, context: Context) -> Answers:
+    for call, patches in _patches(story):
+        if patches[-1] != [] or call.result is None or call.result["isError"] is not False:
+            continue
+        text = text_of(call.result["content"])
+        yield f"{call.label}: it was emptied, and the log keeps {show(text)}" if text else None
+
+
+@invariant("tool_result.an-errors-text-is-replaced")
+def an_errors_text_is_what_the_last_patch_gave(story: Story, context: Context) -> Answers:
+    for call, patches in _patches(story):
+        texts = [block["text"] for block in patches[-1] if isinstance(block.get("text"), str) and block["text"].strip()]
+        bodies, result = call.bodies, call.result
+        if result is None or result["isError"] is not True or not texts or not story.threw(bodies[0]):
+            continue
+        kept = text_of(result["content"])
+        lost = [text for text in texts if text not in kept]
+        yield f"{call.label}: the log keeps {show(kept)} instead of {show(lost[0])}" if lost else None
+
+
+def _patches(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
+    """Yield the calls whose content handlers replaced by texts and pictures, and nobody wrote into: what each gave."""
+    for call in story.calls if not story.listened else ():
+        seen = call.handled("tool_result")
+        if not call.clear or call.batch.cut or len(call.bodies) != 1 or any(_writes(story, event) for event in seen):
+            continue
+        if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+            continue  # What an end handler writes into the result takes effect on Pi.
+        returned = [story.reply(event).get("returns") for event in seen if "throws" not in story.reply(event)]
+        given = [each["content"] for each in returned if isinstance(each, dict) and each.get("content") is not None]
+        if given and all(isinstance(each, list) and all(map(_is_block, each)) for each in given):
+            yield call, given
+
+
+def _is_block(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in ("text", "image")
+
+
 @invariant("tool_result.text-is-replaced")
 def the_log_keeps_what_patches_leave(story: Story, context: Context) -> Answers:
     """The durable result is what the last handler that was shown it left, where it is of texts alone."""
@@ -205,6 +244,8 @@ def a_tool_runs_with_what_was_judged(story: Story, context: Context) -> Answers:
             continue
         if any(_writes(story, gate) for gate in gates):
             continue
+        if story.changed(story.number(call.batch.request), story.number(bodies[0])):
+            continue  # It may be another tool's by then, which prepares its arguments.
         judged, ran = (gates[-1]["payload"] or {}).get("input"), bodies[0]["params"]
         yield None if same(judged, ran) else f"{call.label}: ran with {show(ran)}, was judged with {show(judged)}"
 

@@ -28,15 +28,27 @@ def bytes_of_pictures_stay_out_of_requests(story: Story, context: Context) -> An
             yield f"{call.label}: the next request has the bytes of its picture" if sent else None
 
 
-def _pictures(story: Story) -> list[tuple[Call, str]]:
-    """Return the pictures that packages' tools returned, where no patch brings one along."""
-    found: list[tuple[Call, str]] = []
-    for call in story.calls:
-        replies = [story.reply(event).get("returns") for event in call.handled("tool_result")]
-        if not call.clear or any(_data(reply) for reply in replies):
+@invariant("tool_result.pictures-are-shown")
+def pictures_are_shown(story: Story, context: Context) -> Answers:
+    """To the first handler of a result, where the log has pictures: then there is a place to keep them."""
+    kept = any(images_of(event["content"]) for event in story.kinds["log.result"])
+    for call in story.calls if kept and not story.listened else ():
+        asked, bodies = call.handled("tool_result"), call.of("tool.enter")
+        if not call.clear or not asked or len(bodies) != 1 or call.batch.cut or story.threw(bodies[0]):
             continue
-        for body in call.of("tool.enter"):
-            found += [(call, data) for data in _data(story.reply(body).get("returns"))]
+        given = _data(story.reply(bodies[0]).get("returns"))
+        if given and asked[0]["payload"]:
+            shown = json.dumps(asked[0]["payload"].get("content"))
+            lost = not all(data in shown for data in given)
+            yield f"{call.label}: {asked[0]['package']} was not shown the tool's picture" if lost else None
+
+
+def _pictures(story: Story) -> list[tuple[Call, str]]:
+    """Return the pictures that packages' tools returned, and those that handlers of a result gave."""
+    found: list[tuple[Call, str]] = []
+    for call in story.calls if not story.listened else ():
+        for enter in [*call.of("tool.enter"), *call.handled("tool_result")] if call.clear else ():
+            found += [(call, data) for data in _data(story.reply(enter).get("returns"))]
     return found
 
 

@@ -169,6 +169,22 @@ class Story:
         """Whether something that may change an agent's tools happened between two places."""
         return any(begin < number < end for number in self.changes)
 
+    def prepared(self, agent: str, before: int) -> int | None:
+        """Return where the agent's step that began last before a place may first have looked at the tools.
+
+        A host prepares a step once the one before is over, or the turn has started, and tells then that it begins.
+        """
+        mine = [
+            (self.number(event), kind)
+            for kind in ("turn.start", "step.start", "step.end")
+            for event in self.kinds[kind]
+            if event.agent == agent
+        ]
+        step = max((number for number, kind in mine if kind == "step.start" and number < before), default=None)
+        if step is None:
+            return None
+        return max((number for number, kind in mine if kind != "step.start" and number < step), default=step)
+
     def listening(self, begin: int, end: int, *events: str) -> list[str]:
         """Return the instances that listened to every one of ``events`` all the time between two places."""
         found: dict[str, set[str]] = defaultdict(set)

@@ -121,6 +121,17 @@ def all_tools_equal_the_catalogue(story: Story, context: Context) -> Answers:
             yield f"{told} has another {wrong[0]} than the catalogue" if wrong else None
 
 
+@invariant("getAllTools.only-visible-tools", roles="bridge")
+def all_tools_has_no_more_than_the_catalogue(story: Story, context: Context) -> Answers:
+    for event, answer, request in _asked_in_turn(story, "getAllTools"):
+        if isinstance(answer, list):
+            more = {str(row.get("name")) for row in answer if isinstance(row, dict)} - _names(request)
+            told = (
+                f"getAllTools (event {event.seq}) has {', '.join(sorted(more))}, and request {request['request']} not"
+            )
+            yield told if more else None
+
+
 def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]]:
     """Yield calls of a method made in a handler or tool of a step that saw no change, with answer and request."""
     outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
@@ -132,8 +143,7 @@ def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]
             continue
         at = story.number(event)
         # What changed after a step was entered may be in its request or not; what changed before is.
-        begun = [story.number(e) for e in story.kinds["step.start"] if e.agent == enter.agent]
-        step = max((number for number in begun if number < at), default=None)
+        step = story.prepared(enter.agent or "", at)
         made = [e for e in story.kinds["model.request"] if e.agent == enter.agent and story.number(e) < at]
         if step is None or not made or not step < story.number(made[-1]) < story.number(enter):
             continue

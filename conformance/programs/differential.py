@@ -22,10 +22,10 @@ from conformance.programs.places import (
     goes_on,
     interfered,
     is_cut,
-    listed,
     lists_set,
     lists_while_loading,
     shared_changes,
+    switched_off,
     unchanged,
     was_cut,
 )
@@ -134,10 +134,10 @@ class _Walk:
             return False
         settled = True
         for one, two in zip(batch.calls, other.calls, strict=True):
-            left_out = self._left_out(batch.begin)
+            left_out = self._left_out(batch.begin, batch.agent)
             told = self._told(self.pair.right, one, left_out) and self._told(self.pair.found, two, left_out)
             # What a list shows is a matter of its own: it is told also where the tool that asks is somebody's choice.
-            compare_lists(self.pair, one, two, self._left_out(batch.begin) | self.free.switched)
+            compare_lists(self.pair, one, two, left_out | self.free.switched)
             settled = told and compare_calls(self.pair, one, two) and settled
         if batch.spoken or other.spoken:
             return False
@@ -159,7 +159,7 @@ class _Walk:
 
     def _ended(self, batch: Batch, other: Batch) -> None:
         """Say that the turn ended by itself, though nobody cancelled anything and nothing went wrong on the way."""
-        left_out = self._left_out(batch.begin)
+        left_out = self._left_out(batch.begin, batch.agent)
         if goes_on(self.pair.found, other):
             return  # What cut the turn came later.
         if batch.spoken or other.spoken or not all(self._told(self.pair.right, call, left_out) for call in batch.calls):
@@ -179,17 +179,17 @@ class _Walk:
 
     def _compare_idle(self, before: int) -> bool:
         """Say what was answered outside any turn, up to a place of the right story."""
-        left_out = self._left_out(before) | self.free.switched
+        left_out = self._left_out(before, MAIN) | self.free.switched
         self._idle, equal = compare_idle(self.pair, self._idle, before, left_out)
         return equal
 
     def _requests(self, right: Event, found: Event) -> bool:
-        left_out = self._left_out(self.pair.right.number(right))
+        left_out = self._left_out(self.pair.right.number(right), right.agent or "")
         return compare_requests(self.pair, right, found, left_out, self.free.owners.keys() - left_out)
 
-    def _left_out(self, before: int) -> set[str]:
-        """Return the names of which nothing is compared at a place of the right story."""
-        switched = self.free.switched if listed(self.pair.right, before) else set()
+    def _left_out(self, before: int, agent: str) -> set[str]:
+        """Return the names of which nothing is compared of an agent, at a place of the right story."""
+        switched = switched_off(self.pair.right, agent, before, self.free.switched)
         return self.free.names | switched | self._contested[0].before(before) | self._contested[1].before(self._other)
 
     def _told(self, story: Story, call: Call, left_out: set[str]) -> bool:

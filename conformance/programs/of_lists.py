@@ -66,8 +66,8 @@ def _by_handler(call: Call, event: str) -> dict[tuple[str, str], list[Event]]:
 def _changed(story: Story, call: Call, enter: Event) -> bool:
     """Whether something else may have changed an agent's tools, from the step's beginning to the handler's end."""
     request = story.number(call.batch.request)
-    begun = [story.number(step) for step in story.kinds["step.start"] if step.agent == call.agent]
-    since = max((n for n in begun if n < request), default=request)
+    begun = story.prepared(call.agent, request)
+    since = request if begun is None else begun
     done = story.exit_of(enter)
     until = story.number(done) if done is not None else len(story.events)
     own = enter["invocation"]

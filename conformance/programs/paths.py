@@ -101,7 +101,7 @@ def _native_or(own: bool, native: str, migrated: str) -> str:
 
 FREE = Path("free", "", free=True)
 NOT_RUN = Path("not run", "")
-"""A native tool's call that ended without the tool, for a reason that no rule tells."""
+"""A call that ended without its tool for a reason that no rule tells, or not what else becomes of it."""
 
 
 def path_of(story: Story, call: Call) -> Path:
@@ -158,6 +158,8 @@ def _path_of(story: Story, call: Call) -> Path:
         rule = "registerTool.only-visible-tools-run"
         return Path("unknown", rule, outcome=rule, says=call.name, said=_unknown_rule(story, call))
     if not call.bodies:
+        if call.handled("tool_result"):
+            return NOT_RUN  # It was not found invalid: what it lacks is its execute.
         return Path("invalid", _SCHEMA, own, outcome="registerTool.an-invalid-call-does-not-run") if own else NOT_RUN
     path = _executed(story, call, own, gates, mutated)
     if asked and own:
@@ -204,9 +206,10 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     reply = body["reply"] if isinstance(body["reply"], dict) else {}
     returned = reply.get("returns")
     patches = [(event, story.reply(event)) for event in call.handled("tool_result")]
-    odd_patch = any(not _is_plain_patch(patch) for _, patch in patches)
-    patched = [_returned(patch)["content"] for _, patch in patches if _returned(patch).get("content") is not None]
     failing = "throws" in reply
+    # A failure's pictures are not compared, and its text stands beside them.
+    odd_patch = any(not _is_plain_patch(patch, pictures=failing) for _, patch in patches)
+    patched = [_returned(patch)["content"] for _, patch in patches if _returned(patch).get("content") is not None]
     loose = own and not failing and not _is_plain_result(returned)
     pictures = own and not failing and _is_pictured(returned)
     odd = odd_patch or loose
@@ -306,13 +309,13 @@ def _denies(decision: Any) -> bool:
 
 
 def _is_own(story: Story, call: Call) -> bool:
-    """Whether some package has registered the name."""
+    """Whether some package had registered the name when the model asked for it."""
     return any(
         event["call"] == "registerTool"
         and isinstance(event["args"][0], dict)
         and event["args"][0].get("name") == call.name
         for event in story.kinds["api.call"]
-        if event["args"]
+        if event["args"] and story.number(event) < call.batch.begin
     )
 
 
@@ -361,8 +364,9 @@ def _is_lossless(value: Any) -> bool:
     return not isinstance(value, list) or all(map(_is_lossless, value))
 
 
-def _is_plain_patch(reply: dict[str, Any]) -> bool:
+def _is_plain_patch(reply: dict[str, Any], pictures: bool = False) -> bool:
     """Whether a tool_result handler's answer is one of which the rules say to the letter what it does."""
+    types = ("text", "image") if pictures else ("text",)
     if reply.get("ops") or "throws" in reply:
         return not reply.get("ops")
     found = reply.get("returns")
@@ -373,7 +377,7 @@ def _is_plain_patch(reply: dict[str, Any]) -> bool:
     content = found.get("content")
     if content is None:
         return True
-    return isinstance(content, list) and all(isinstance(b, dict) and b.get("type") == "text" for b in content)
+    return isinstance(content, list) and all(isinstance(b, dict) and b.get("type") in types for b in content)
 
 
 def _message(thrown: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from conformance.invariants import Story
@@ -89,6 +90,36 @@ def _concluded(batch: Batch) -> bool:
 def listed(story: Story, before: int) -> bool:
     """Whether anybody set a list before."""
     return any(e["call"] == "setActiveTools" and story.number(e) < before for e in story.kinds["api.call"])
+
+
+def switched_off(story: Story, agent: str, before: int, own: Collection[str]) -> set[str]:
+    """Return which packages' tools the list in force for an agent leaves out: they go or stay, as the bridge can."""
+    lists = []
+    for event in story.kinds["api.call"]:
+        if event["call"] == "setActiveTools" and story.number(event) < before:
+            enter = story.enters.get(event["invocation"] or "")
+            if enter is None and len(story.kinds["agent.created"]) > 1:
+                return set(own)  # Whose list it is has no rule.
+            if enter is None or enter.agent == agent:
+                lists.append(event)
+    if not lists:
+        return set()
+    last, begun = lists[-1], story.prepared(agent, before)
+    names, since = (last["args"] or [None])[0], story.number(last)
+    # A list that was set after the step had begun is in force for its request or not.
+    if not isinstance(names, list) or (begun is not None and since > begun):
+        return set(own)
+    return set(own) - set(map(str, names)) - _registered_after(story, since, before)
+
+
+def _registered_after(story: Story, since: int, before: int) -> set[str]:
+    """Return the names that were registered for the first time between two places."""
+    first: dict[str, int] = {}
+    for event in story.kinds["api.call"]:
+        about = (event["args"] or [None])[0]
+        if event["call"] == "registerTool" and isinstance(about, dict):
+            first.setdefault(str(about.get("name")), story.number(event))
+    return {name for name, number in first.items() if since < number < before}
 
 
 def goes_on(story: Story, batch: Batch) -> bool:

@@ -62,6 +62,7 @@ ARGUMENTS = (
     '{"a":["1","2"],"s":{"deep":1},"n":-1}',
     '[{"s":"x"}]',
     '"words"',
+    '{"s":" W\u00f6rd ","n":7.0,"a":[2,1,true]}',
     "null",
     "not json",
     "",
@@ -91,10 +92,14 @@ def tool_spec(name: str, schema: Any, kind: int) -> ToolSpec:
     elif kind == 4 + len(PREPARES):
         del fields["label"]
         fields |= {"executes": False, "description": f"the tool {name}, at length: " + "word " * 400}
+    elif kind == 5 + len(PREPARES):
+        fields |= {"description": ""}
+    elif kind == 6 + len(PREPARES):
+        fields |= {"execution_mode": "parallel", "description": f"the tool {name}\n\n- in two parts: \u00e9, e\u0301"}
     return ToolSpec(**fields)
 
 
-TOOL_KINDS = 5 + len(PREPARES)
+TOOL_KINDS = 7 + len(PREPARES)
 
 TAKEN: tuple[Any, ...] = ("stow", "stow", "stow", "stow", "fetch", "fetch", "look", "look", " stow", 7)
 """Arguments of ``unregisterTool``."""
@@ -123,6 +128,8 @@ GATES: tuple[Reply, ...] = (
     Reply(ops=[Op(op="set", path=["input", "none"], value={"$": "undefined"})]),
     Reply(ops=[Op(op="set", path=["toolName"], value="renamed")]),
     Reply(delay_ms=1),
+    Reply(returns={"block": True, "reason": "not today\nnor tomorrow", "content": [text("from the block")]}),
+    Reply(ops=[Op(op="set", path=["input", "s"], value=" WORD ")]),
 )
 """What a ``tool_call`` handler may do."""
 
@@ -147,6 +154,9 @@ RESULTS: tuple[Reply, ...] = (
     Reply(returns=None),
     Reply(ops=[Op(op="set", path=["input", "s"], value="seen")]),
     Reply(delay_ms=1),
+    Reply(throws="the patch fell over"),
+    Reply(returns={"content": [text("one line\nand another"), text("")], "details": None}),
+    Reply(returns={"content": [text("only seen")], "toolName": "other", "input": {"s": "unasked"}}),
 )
 """What a ``tool_result`` handler may do."""
 
@@ -158,10 +168,17 @@ WATCHES: tuple[Reply, ...] = (
     Reply(ops=[Op(op="set", path=["result", "content", 0, "text"], value="watched")]),
     Reply(ops=[Op(op="assign", path=["args"], value={"s": "watched"})]),
     Reply(delay_ms=1),
+    Reply(throws="the watcher fell over"),
 )
 """What a handler of start, update or end may do."""
 
-UPDATES: tuple[Any, ...] = (text_result("part"), text_result("more", isError=True), "words", None)
+UPDATES: tuple[Any, ...] = (
+    text_result("part"),
+    text_result("more", isError=True),
+    "words",
+    None,
+    text_result("seen", details={"k": [1]}),
+)
 """Partial results."""
 
 BODIES: tuple[Reply, ...] = (
@@ -211,6 +228,9 @@ LISTS: tuple[Any, ...] = (
     None,
 )
 """Arguments of ``setActiveTools``."""
+
+LONG_ID = "call_" + "0123456789" * 9
+"""Ids may be long; what is cut off may be what tells them apart."""
 
 FINISHES: tuple[Any, ...] = (*[None] * 24, "length", "error", "stop")
 """How messages end; mostly as their calls say."""

@@ -79,7 +79,7 @@ EVERYTHING = frozenset(
 _KIND = range(20)
 _MORE = range(4)
 _SELDOM = range(8)
-_TOOL = (*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost")
+_TOOL = (*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost", "Stow")
 _OWN = (*["fetch"] * 4, *["weigh"] * 4, "stow", "look")
 _ANY_OWN = ("stow", "stow", "stow", "fetch", "look")
 _NATIVE = ("probe", "probe", "look", "look", "stow")
@@ -159,7 +159,7 @@ class _Maker:
             ("pi", 5, ""),
             ("policy", 3, "host-policy"),
             ("agent", 3, "multiple-agents"),
-            ("services", 2, "attachments-optional"),
+            ("services", 3, "attachments-optional"),
         )
         """Operations before the stage has opened; :attr:`later` after that."""
         self.later = weighed(
@@ -256,9 +256,8 @@ class _Program:
         name = name or draw(_NATIVE)
         does = [NativeBehaviour(acts=self.acts(self.some()), answer=draw(_NATIVE_BODY))] if draw(_BOOL) else []
         parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
-        return AddNative(
-            native=NativeSpec(name=name, description=f"the native tool {name}", parallel=parallel), does=does
-        )
+        described = "" if self.seldom() and self.seldom() else f"the native tool {name}"
+        return AddNative(native=NativeSpec(name=name, description=described, parallel=parallel), does=does)
 
     def drop_native(self) -> DropNative:
         return DropNative(name=self.draw(_NATIVE))
@@ -343,7 +342,8 @@ class _Program:
 
     def one_call(self) -> tuple[str, str, str]:
         self.calls += 1
-        id = "1" if self.draw(_KIND) == 19 else str(self.calls)
+        kind = self.draw(_KIND)
+        id = "1" if kind == 19 else f"{pools.LONG_ID}{self.calls}" if kind == 18 else str(self.calls)
         return id, self.draw(_TOOL), self.draw(_ARGUMENTS)
 
     def tool(self, name: str | None = None) -> ToolSpec:

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import msgspec
 import pytest
 
 from conformance.drivers.backend import InProcessDriver
-from conformance.drivers.protocol import ModelAnswer, NativeSpec, PolicySpec, Reply, ToolCall
 from conformance.drivers.reference import make_backend
 from conformance.invariants import INVARIANTS, Context, Holding, examine, judge
-from conformance.peer import error, text_result
-from conformance.programs.operations import (
-    AddAgent,
-    AddNative,
-    AddPackage,
-    AddPolicy,
-    AnyOperation,
-    CallApi,
-    Handler,
-    Prompt,
-    Tool,
-    Turn,
-)
-from conformance.programs.pools import PICTURE, PNG, tool_spec
+from conformance.peer import text_result
+from conformance.programs.operations import AnyOperation
+from conformance.programs.pools import PNG
 from conformance.programs.run import Connection, run_program
 from conformance.programs.search import own_connection
-from conformance.scripts import Behaviour, CallPi, Cancel, Match, Say, Update
 from conformance.trace import Event, Trace
-
-OPEN = {"type": "object", "properties": {}}
-EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
+from tests.fast.small_traces import (
+    OPEN,
+    PROGRAMS,
+    Edit,
+    also,
+    answered,
+    asks,
+    at,
+    lacks,
+    moved,
+    package,
+    shown,
+    told,
+    twice,
+    unanswered,
+    unheard,
+    untold,
+    without,
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,223 +43,6 @@ def reference() -> Iterator[Connection]:
     yield at
     at.runner.run(at.driver.close())
     at.runner.close()
-
-
-def package(
-    name: str, *tools: str, does: dict[str, list[Behaviour]] | None = None, body: Reply | None = None
-) -> AddPackage:
-    behaviours = does or {}
-    return AddPackage(
-        name=name,
-        tools=[Tool(spec=tool_spec(tool, OPEN, 0), does=[Behaviour(reply=body)] if body else []) for tool in tools],
-        handlers=[Handler(event=event, does=behaviours.get(event, [])) for event in EVENTS],
-    )
-
-
-def asks(*names: str, agent: str = "main", finish: Any = None) -> Prompt:
-    calls = [ToolCall(id=str(number), name=name, arguments='{"s":"x"}') for number, name in enumerate(names, 1)]
-    return Prompt(turns=[Turn(agent=agent, messages=[ModelAnswer(calls=calls, finish=finish)])])
-
-
-def replies(reply: Reply, **match: Any) -> list[Behaviour]:
-    return [Behaviour(match=Match(**match), reply=reply)]
-
-
-def busy(body: Behaviour, name: str = "alpha") -> AddPackage:
-    """Return a package that listens to everything, whose one tool does something before it answers."""
-    tools = [Tool(spec=tool_spec("stow", OPEN, 0), does=[body])]
-    return AddPackage(name=name, tools=tools, handlers=[Handler(event=event) for event in EVENTS])
-
-
-LOOK = AddNative(native=NativeSpec(name="look", description="the native tool look"))
-WATCH = AddPolicy(policy=PolicySpec(id="watch", answer="next"))
-BLOCKS = replies(Reply(returns={"block": True, "reason": "not today"}))
-
-PROGRAMS: dict[str, list[AnyOperation]] = {
-    "two calls": [package("alpha", "stow"), LOOK, WATCH, asks("stow", "look")],
-    "a block": [package("alpha", "stow", does={"tool_call": BLOCKS}), package("beta"), asks("stow")],
-    "a gate that throws": [
-        package("alpha", "stow", does={"tool_call": replies(Reply(throws=error("the gate broke")))}),
-        asks("stow"),
-    ],
-    "a denial": [
-        package("alpha", "stow"),
-        AddPolicy(policy=PolicySpec(id="no", answer="deny", reason="no")),
-        asks("stow"),
-    ],
-    "a stop": [package("alpha", "stow", body=Reply(returns=text_result("last", terminate=True))), asks("stow")],
-    "a failure": [package("alpha", "stow", body=Reply(throws=error("the body broke"))), asks("stow")],
-    "a throwing watcher": [
-        package("alpha", "stow", does={"tool_execution_end": replies(Reply(throws=error("the watcher broke")))}),
-        asks("stow"),
-    ],
-    "lists": [
-        package(
-            "alpha",
-            "stow",
-            does={
-                "tool_call": [
-                    Behaviour(
-                        acts=[
-                            CallPi(call="getActiveTools"),
-                            CallPi(call="getAllTools"),
-                            CallPi(call="setActiveTools", args=[["stow"]]),
-                        ]
-                    )
-                ]
-            },
-        ),
-        LOOK,
-        asks("stow"),
-    ],
-    "two agents": [
-        package(
-            "alpha",
-            "stow",
-            does={
-                "tool_call": [
-                    Behaviour(match=Match(agent="other"), acts=[CallPi(call="setActiveTools", args=[["stow"]])])
-                ]
-            },
-        ),
-        LOOK,
-        AddAgent(agent="other"),
-        asks("stow"),
-        asks("stow", agent="other"),
-        asks("stow"),
-    ],
-    "a cancel": [
-        package("alpha", "stow", does={"tool_call": [Behaviour(acts=[Cancel()])]}),
-        LOOK,
-        asks("stow", "look"),
-    ],
-    "equal ids at once": [
-        package("alpha", "stow"),
-        Prompt(turns=[Turn(messages=[ModelAnswer(calls=[ToolCall(id="1", name="stow", arguments="{}")] * 2)])]),
-    ],
-    "a cut message": [package("alpha", "stow"), asks("stow", finish="length")],
-    "nothing": [Prompt()],
-    "an allowing policy": [
-        package("alpha", "stow", does={"tool_call": BLOCKS}),
-        AddPolicy(policy=PolicySpec(id="yes", answer="allow")),
-        asks("stow"),
-    ],
-    "a list between prompts": [
-        package("alpha", "stow"),
-        LOOK,
-        asks("stow"),
-        CallApi(package="alpha", call="setActiveTools", args=[["stow"]]),
-        asks("look"),
-    ],
-    "two packages": [package("alpha", "stow"), package("beta", "fetch"), LOOK, asks("stow")],
-    "an update": [busy(Behaviour(acts=[Update(update=text_result("part"))])), asks("stow")],
-    "a cancel in a body": [busy(Behaviour(acts=[Cancel()])), asks("stow")],
-    "a sequential tool": [
-        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 2))]),
-        LOOK,
-        asks("stow", "look"),
-    ],
-    "a picture": [
-        busy(Behaviour(reply=Reply(returns={"content": [{"type": "text", "text": "seen"}, PICTURE]}))),
-        asks("stow"),
-    ],
-    "a name twice": [package("alpha", "stow", "stow"), asks("stow")],
-    "a name of two packages": [package("alpha", "stow"), package("beta", "stow"), asks("stow")],
-    "a native's name": [package("alpha", "look"), LOOK, asks("look")],
-    "input in a batch": [
-        package("alpha", "stow", does={"tool_call": [Behaviour(acts=[Say("steer", "more")])]}),
-        asks("stow"),
-    ],
-    "throwing handlers": [
-        package(
-            "alpha",
-            does={
-                event: replies(Reply(throws=error(f"the {event} handler broke")))
-                for event in EVENTS
-                if event != "tool_call"
-            },
-        ),
-        busy(Behaviour(acts=[Update(update=text_result("part"))]), "beta"),
-        asks("stow"),
-    ],
-}
-"""Programs by what is special about them; run on the reference they give traces in which everything holds."""
-
-Edit = Callable[[list[Event]], list[Event]]
-
-
-def at(events: list[Event], kind: str, **wanted: Any) -> int:
-    """The place of the first event of a kind with these fields or data."""
-    for number, event in enumerate(events):
-        if event.kind == kind and all(getattr(event, k, None) == v or event[k] == v for k, v in wanted.items()):
-            return number
-    raise AssertionError(f"no {kind} with {wanted}")
-
-
-def without(kind: str, **wanted: Any) -> Edit:
-    def edit(events: list[Event]) -> list[Event]:
-        number = at(events, kind, **wanted)
-        return events[:number] + events[number + 1 :]
-
-    return edit
-
-
-def twice(kind: str, **wanted: Any) -> Edit:
-    def edit(events: list[Event]) -> list[Event]:
-        number = at(events, kind, **wanted)
-        return [*events[: number + 1], *events[number:]]
-
-    return edit
-
-
-def told(kind: str, new: dict[str, Any], **wanted: Any) -> Edit:
-    def edit(events: list[Event]) -> list[Event]:
-        number = at(events, kind, **wanted)
-        changed = msgspec.structs.replace(events[number], data={**events[number].data, **new})
-        return [*events[:number], changed, *events[number + 1 :]]
-
-    return edit
-
-
-def moved(kind: str, before: str, of: dict[str, Any] | None = None, **wanted: Any) -> Edit:
-    """Move an event before the first of another kind that has ``of``."""
-
-    def edit(events: list[Event]) -> list[Event]:
-        number = at(events, kind, **wanted)
-        rest = events[:number] + events[number + 1 :]
-        place = at(rest, before, **(of or {}))
-        return [*rest[:place], events[number], *rest[place:]]
-
-    return edit
-
-
-def also(
-    kind: str, like: str, new: dict[str, Any], after: str, of: dict[str, Any] | None = None, **wanted: Any
-) -> Edit:
-    """Put an event of ``kind``, in all else like another one, after the first of ``after``."""
-
-    def edit(events: list[Event]) -> list[Event]:
-        model = events[at(events, like, **wanted)]
-        made = msgspec.structs.replace(model, kind=kind, data={**model.data, **new})
-        place = at(events, after, **(of or {})) + 1
-        return [*events[:place], made, *events[place:]]
-
-    return edit
-
-
-def untold(events: list[Event]) -> list[Event]:
-    """Take every notice away."""
-    return [event for event in events if event.kind != "notice"]
-
-
-def unanswered(events: list[Event]) -> list[Event]:
-    """Take away every request but the first."""
-    return [event for event in events if not event.kind.startswith("model.") or event["request"] == 1]
-
-
-def shown(event: str, **wanted: Any) -> Edit:
-    """Tell the first handler of an event of another tool."""
-    return told("handler.enter", {"payload": {"type": event, "toolName": "other"}}, event=event, **wanted)
 
 
 TWICE = {"tools": [{"name": "stow", "description": "the tool stow", "parameters": OPEN}] * 2}
@@ -472,6 +257,126 @@ CASES: dict[str, tuple[str, Edit, str]] = {
     "no-child-outlives-the-stage": (
         "two calls",
         also("operator", "operator", {"act": "close", "children": [7]}, "turn.end"),
+        "two calls",
+    ),
+    "a-plain-tool-may-be-registered": (
+        "a tool registered between prompts",
+        answered("fetch", "registerTool", {"threw": "words"}),
+        "a native's name",
+    ),
+    "a-registered-tool-is-listed": (
+        "a tool registered between prompts",
+        lacks("model.request", "fetch", request=3),
+        "a list between prompts",
+    ),
+    "a-tool-registered-after-a-list-is-listed": (
+        "a tool registered after a list",
+        lacks("model.request", "fetch", request=3),
+        "a tool registered between prompts",
+    ),
+    "taking-back-an-unknown-name-is-false": (
+        "tools taken back",
+        answered("ghost", "unregisterTool", {"threw": "words"}),
+        "two calls",
+    ),
+    "taking-back-a-native-tool-is-false": (
+        "tools taken back",
+        answered("look", "unregisterTool", {"returned": True}),
+        "two calls",
+    ),
+    "taking-back-another-packages-tool-is-false": (
+        "tools taken back",
+        answered("fetch", "unregisterTool", {"returned": True}),
+        "two calls",
+    ),
+    "taking-back-the-own-tool-is-true": (
+        "tools taken back",
+        answered("stow", "unregisterTool", {"returned": False}),
+        "two calls",
+    ),
+    "tools-of-a-removed-package-are-gone": (
+        "a removed package",
+        told("model.request", {"tools": [{"name": "stow", "description": "the tool stow"}]}, request=3),
+        "two packages",
+    ),
+    "a-removed-package-is-not-asked": (
+        "a removed package",
+        moved("instance.disposed", "model.request"),
+        "two packages",
+    ),
+    "a-removed-package-patches-nothing": (
+        "a removed package",
+        moved("instance.disposed", "model.request"),
+        "two packages",
+    ),
+    "a-removed-package-hears-nothing-more": (
+        "a removed package",
+        moved("instance.disposed", "model.request"),
+        "two packages",
+    ),
+    "what-is-no-json-does-not-run": (
+        "no json",
+        also("tool.enter", "log.call", BODY, "log.call"),
+        "two calls",
+    ),
+    "what-json-cannot-carry-does-not-run": (
+        "a number too large",
+        also("tool.enter", "log.call", BODY, "log.call"),
+        "two calls",
+    ),
+    "what-is-judged-and-not-blocked-runs": ("two calls", without("tool.enter"), "a block"),
+    "what-judges-change-runs": ("a changed input", without("tool.enter"), "two calls"),
+    "a-native-call-that-nobody-touches-runs": ("two calls", without("native.enter"), "a block"),
+    "what-is-blocked-says-something": (
+        "a block",
+        told("log.result", {"content": [{"type": "text", "text": "Error: "}]}),
+        "two calls",
+    ),
+    "what-a-judge-throws-is-told": (
+        "a thrown text",
+        told("log.result", {"content": [{"type": "text", "text": "Error: something"}]}),
+        "a gate that throws",
+    ),
+    "what-a-tool-returns-is-a-success": ("a returned isError", told("log.result", {"isError": True}), "two calls"),
+    "nothing-is-aborted-that-nobody-cancelled": ("two calls", told("log.result", {"code": "ABORTED"}), "a cancel"),
+    "pictures-are-shown": (
+        "a watched picture",
+        told("handler.enter", {"payload": {"content": []}}, event="tool_result"),
+        "two calls",
+    ),
+    "an-emptied-result-is-empty": (
+        "an emptied result",
+        told("log.result", {"content": [{"type": "text", "text": "kept"}]}),
+        "two calls",
+    ),
+    "an-errors-text-is-what-the-last-patch-gave": (
+        "a patched failure",
+        told("log.result", {"content": [{"type": "text", "text": "Error: the body broke"}]}),
+        "two calls",
+    ),
+    "ends-of-broken-calls-come-before-the-next-request": (
+        "a number too large",
+        without("handler.exit", event="tool_execution_end"),
+        "two calls",
+    ),
+    "a-start-handler-that-throws-silences-nobody": (
+        "two watchers of which one throws",
+        unheard("tool_execution_start"),
+        "two packages",
+    ),
+    "a-result-handler-that-throws-silences-nobody": (
+        "two watchers of which one throws",
+        unheard("tool_result"),
+        "two packages",
+    ),
+    "an-end-handler-that-throws-silences-nobody": (
+        "two watchers of which one throws",
+        unheard("tool_execution_end"),
+        "two packages",
+    ),
+    "all-tools-has-no-more-than-the-catalogue": (
+        "lists",
+        lacks("model.request", "look", request=1),
         "two calls",
     ),
 }

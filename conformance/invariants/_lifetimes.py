@@ -1,0 +1,211 @@
+"""Invariants of what comes and goes: registering works, taking back tells the truth, a removed package is silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from conformance.compare import show
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._story import Story
+from conformance.trace import Event
+
+PLAIN = re.compile(r"[a-z]{2,40}")
+"""Names that no bridge may find odd."""
+
+
+def _named(event: Event) -> str | None:
+    """Return the name that an API call registers or takes back."""
+    about = (event["args"] or [None])[0]
+    name = about.get("name") if isinstance(about, dict) else about
+    return name if isinstance(name, str) else None
+
+
+def _package(story: Story, event: Event) -> str:
+    made = story.instances.get(event["instance"])
+    return str(event["instance"] if made is None else made["package"])
+
+
+def _natives(story: Story) -> set[str]:
+    return {name for event in story.kinds["operator"] for name in event["natives"] or ()}
+
+
+def _registrations(story: Story) -> dict[str, list[Event]]:
+    found: dict[str, list[Event]] = {}
+    for event in story.kinds["api.call"]:
+        name = _named(event)
+        if event["call"] == "registerTool" and name is not None:
+            found.setdefault(name, []).append(event)
+    return found
+
+
+def _answered(story: Story, call: str) -> Iterator[tuple[Event, dict[str, Any]]]:
+    """Yield the calls of one method by instances that were there, with how each was answered."""
+    outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
+    for event in story.kinds["api.call"]:
+        outcome = outcomes.get(event["api"])
+        gone = story.gone.get(event["instance"] or "", len(story.events))
+        made = story.instances.get(event["instance"] or "")
+        known = made is not None and made["error"] is None
+        if event["call"] == call and known and isinstance(outcome, dict) and story.number(event) < gone:
+            yield event, outcome
+
+
+@invariant(
+    "registerTool.in-the-catalogue-beside-natives",
+    "registerTool.registered-in-a-handler",
+    "registerTool.registered-between-prompts",
+)
+def a_plain_tool_may_be_registered(story: Story, context: Context) -> Answers:
+    """Where one package alone has the name, and no native tool, registering it does not throw."""
+    natives, made = _natives(story), _registrations(story)
+    for event, outcome in _answered(story, "registerTool"):
+        name = _named(event)
+        if name is None or PLAIN.fullmatch(name) is None or name in natives:
+            continue
+        packages = {_package(story, each) for each in made[name]}
+        if len(packages) == 1 and all(_is_plain(each["args"][0]) for each in made[name]):
+            threw = outcome.get("threw")
+            told = f"registerTool of {name} by {packages.pop()} threw {show(threw)} (event {event.seq})"
+            yield told if "threw" in outcome else None
+
+
+@invariant("registerTool.in-the-catalogue-beside-natives", "registerTool.registered-between-prompts")
+def a_registered_tool_is_listed(story: Story, context: Context) -> Answers:
+    """In the requests of steps that begin later, where nobody sets lists and there is one agent."""
+    lists = any(event["call"] == "setActiveTools" for event in story.kinds["api.call"])
+    return _listed(story, lambda rows: not lists)
+
+
+@invariant("setActiveTools.a-tool-registered-later-joins")
+def a_tool_registered_after_a_list_is_listed(story: Story, context: Context) -> Answers:
+    """Where the list was set first, and nobody had registered the name before."""
+    lists = [story.number(event) for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    loading = any(number < story.number(agent) for number in lists for agent in story.kinds["agent.created"])
+    return _listed(story, lambda rows: bool(lists) and not loading and story.number(rows[0]) > lists[-1])
+
+
+def _listed(story: Story, fits: Callable[[list[Event]], bool]) -> Answers:
+    if story.listened or len(story.kinds["agent.created"]) != 1:
+        return
+    natives, made = _natives(story), _registrations(story)
+    taken = {_named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
+    answered = {event["api"]: event for event, outcome in _answered(story, "registerTool") if "returned" in outcome}
+    done = {event["api"]: story.number(event) for event in story.kinds["api.return"]}
+    for request in story.kinds["model.request"]:
+        begun = story.prepared(request.agent or "", story.number(request)) or 0
+        names = {row["name"] for row in request["tools"]}
+        for name, rows in made.items():
+            if name in natives or name in taken or PLAIN.fullmatch(name) is None or not fits(rows):
+                continue
+            here = [each for each in rows if each["api"] in answered and done[each["api"]] < begun]
+            packages = {_package(story, each) for each in rows}
+            if not here or len(packages) != 1 or not all(_is_plain(each["args"][0]) for each in rows):
+                continue
+            if story.gone.get(here[-1]["instance"], len(story.events)) > story.number(request):
+                told = (
+                    f"request {request['request']} of {request.agent} lacks {name}, which {packages.pop()} registered"
+                )
+                yield told if name not in names else None
+
+
+def _is_plain(spec: dict[str, Any]) -> bool:
+    schema = spec.get("parameters")
+    return isinstance(schema, dict) and schema.get("type") == "object" and "$" not in schema
+
+
+@invariant("unregisterTool.an-unknown-name-is-false", roles="bridge")
+def taking_back_an_unknown_name_is_false(story: Story, context: Context) -> Answers:
+    natives, made = _natives(story), _registrations(story)
+    return _not_taken(story, lambda event, name: name not in natives and name not in made)
+
+
+@invariant("unregisterTool.a-native-tool-stays", roles="bridge")
+def taking_back_a_native_tool_is_false(story: Story, context: Context) -> Answers:
+    natives, made = _natives(story), _registrations(story)
+    return _not_taken(story, lambda event, name: name in natives and name not in made)
+
+
+@invariant("unregisterTool.another-packages-tool-stays", roles="bridge")
+def taking_back_another_packages_tool_is_false(story: Story, context: Context) -> Answers:
+    made = _registrations(story)
+    return _not_taken(
+        story,
+        lambda event, name: (
+            name in made and all(_package(story, each) != _package(story, event) for each in made[name])
+        ),
+    )
+
+
+def _not_taken(story: Story, fits: Callable[[Event, str], bool]) -> Answers:
+    for event, outcome in _answered(story, "unregisterTool"):
+        name = _named(event)
+        if name is not None and fits(event, name):
+            wrong = outcome.get("returned") is not False
+            told = f"unregisterTool of {name} by {_package(story, event)} (event {event.seq}) answered {show(outcome)}"
+            yield told if wrong else None
+
+
+@invariant("unregisterTool.the-own-tool-goes", roles="bridge")
+def taking_back_the_own_tool_is_true(story: Story, context: Context) -> Answers:
+    """The first time, where one instance alone has registered the name and nothing of it threw."""
+    natives, made = _natives(story), _registrations(story)
+    threw = {event["api"] for event in story.kinds["api.return"] if "threw" in (event["outcome"] or {})}
+    seen: set[str] = set()
+    for event, outcome in _answered(story, "unregisterTool"):
+        name = _named(event)
+        if name is None or name in natives or name in seen or PLAIN.fullmatch(name) is None:
+            continue
+        before = [each for each in made.get(name, ()) if story.number(each) < story.number(event)]
+        own = {each["instance"] for each in made.get(name, ())} == {event["instance"]}
+        if own and before and not any(each["api"] in threw or not _is_plain(each["args"][0]) for each in before):
+            seen.add(name)
+            wrong = outcome.get("returned") is not True
+            told = f"unregisterTool of the own {name} by {_package(story, event)} (event {event.seq}) answered"
+            yield f"{told} {show(outcome)}" if wrong else None
+
+
+@invariant("registerTool.tools-go-with-their-package", roles="bridge")
+def tools_of_a_removed_package_are_gone(story: Story, context: Context) -> Answers:
+    natives, made = _natives(story), _registrations(story)
+    removed = {event["instance"]: story.number(event) for event in story.kinds["instance.disposed"]}
+    if not removed or story.listened:
+        return
+    for event in story.kinds["model.request"]:
+        since = story.prepared(event.agent or "", story.number(event)) or 0
+        for row in event["tools"]:
+            rows = made.get(row["name"], ())
+            if rows and row["name"] not in natives:
+                gone = all(removed.get(each["instance"], since) < since for each in rows)
+                told = f"request {event['request']} of {event.agent} lists {row['name']}, whose package is gone"
+                yield told if gone else None
+
+
+@invariant("tool_call.a-removed-package-is-not-asked", roles="bridge")
+def a_removed_package_is_not_asked(story: Story, context: Context) -> Answers:
+    return _silent(story, "tool_call")
+
+
+@invariant("tool_result.a-removed-package-patches-nothing", roles="bridge")
+def a_removed_package_patches_nothing(story: Story, context: Context) -> Answers:
+    return _silent(story, "tool_result")
+
+
+@invariant("tool_execution_end.a-removed-package-hears-nothing-more", roles="bridge")
+def a_removed_package_hears_nothing_more(story: Story, context: Context) -> Answers:
+    return _silent(story, "tool_execution_start", "tool_execution_update", "tool_execution_end")
+
+
+def _silent(story: Story, *events: str) -> Answers:
+    """Of calls that the model asked for after the package was gone, its handlers hear nothing."""
+    removed = {event["instance"]: story.number(event) for event in story.kinds["instance.disposed"]}
+    if not removed:
+        return
+    for call in story.calls:
+        begin = story.number(call.batch.request)
+        for event in events:
+            for enter in call.handled(event) if call.clear else ():
+                wrong = removed.get(enter["instance"], begin) < begin
+                told = f"{call.label}: {enter['package']} was told {event} after it was removed (event {enter.seq})"
+                yield told if wrong else None

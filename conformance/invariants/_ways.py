@@ -1,0 +1,223 @@
+"""Invariants of the way a call goes: what nobody stops runs, what no rule lets run does not, nothing fails unasked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.compare import show
+from conformance.invariants._gates import blocking
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._story import Call, Story
+from conformance.trace import Event, text_of
+
+_ALLOWS = (None, {"kind": "allow"})
+_CUTS = ("cancel", "dispose", "unload", "reload")
+SHORTEST = 3
+"""Characters of a thrown text below which finding it in a result may be chance."""
+
+
+@invariant("registerTool.text-that-is-no-json-does-not-run", roles="bridge")
+def what_is_no_json_does_not_run(story: Story, context: Context) -> Answers:
+    # What a tool prepares may be an object, whatever the model wrote; and a schema may want a text.
+    free = {name for name, spec in _specs(story) if spec.get("prepare") is not None or not _wants_object(spec)}
+    for call in story.calls if not story.listened else ():
+        if call.clear and call.text.strip() and not _is_json(call.text) and call.name not in free:
+            ran = call.of("tool.enter")
+            yield f"{call.label}: its arguments are no JSON, and its body ran (event {ran[0].seq})" if ran else None
+
+
+@invariant("registerTool.numbers-that-json-cannot-carry", roles="bridge")
+def what_json_cannot_carry_does_not_run(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        if call.clear and _is_json(call.text) and _loses(json.loads(call.text)):
+            ran = call.bodies
+            yield f"{call.label}: {show(call.text)} is not what its body got (event {ran[0].seq})" if ran else None
+
+
+def _wants_object(spec: dict[str, Any]) -> bool:
+    schema = spec.get("parameters")
+    return isinstance(schema, dict) and schema.get("type") == "object"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(word)
+
+
+def _loses(value: Any) -> bool:
+    """Whether a number is not the same after a round trip: minus zero, or one too large."""
+    if isinstance(value, float):
+        return not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)
+    if isinstance(value, dict):
+        return any(map(_loses, value.values()))
+    return isinstance(value, list) and any(map(_loses, value))
+
+
+@invariant("tool_call.only-a-block-decides")
+def what_is_judged_and_not_blocked_runs(story: Story, context: Context) -> Answers:
+    """A package's own tool, where somebody was asked: then its arguments are right."""
+    missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
+    own = {name for name, _ in _specs(story)} - {n for e in story.kinds["operator"] for n in e["natives"] or ()}
+    for call in story.calls:
+        if call.name in missing or call.name not in own or not _goes_through(story, call):
+            continue
+        if not any(row["name"] == call.name for row in call.batch.request["tools"]):
+            continue
+        told = f"{call.label}: nobody stopped it, and its body did not run"
+        yield None if call.of("tool.enter") else told
+
+
+@invariant("tool_call.mutation-reaches-the-tool", "tool_call.mutation-reaches-any-packages-tool")
+def what_judges_change_runs(story: Story, context: Context) -> Answers:
+    """A package's own tool whose arguments were right, and were then changed: they are not validated again."""
+    missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
+    own = {name for name, _ in _specs(story)} - {n for e in story.kinds["operator"] for n in e["natives"] or ()}
+    for call in story.calls:
+        if call.name in missing or call.name not in own or not _goes_through(story, call, changed=True):
+            continue
+        if any(row["name"] == call.name for row in call.batch.request["tools"]):
+            told = f"{call.label}: its input was changed and it was not blocked, and its body did not run"
+            yield None if call.of("tool.enter") else told
+
+
+@invariant("tool_call.only-a-different-value-is-a-mutation", roles="bridge")
+def a_native_call_that_nobody_touches_runs(story: Story, context: Context) -> Answers:
+    registered = {name for name, _ in _specs(story)}
+    for call in story.calls:
+        if call.record is None or call.name in registered or not _goes_through(story, call):
+            continue
+        if not any(row["name"] == call.name for row in call.batch.request["tools"]):
+            continue
+        told = f"{call.label}: nobody stopped or changed it, and the native tool did not run"
+        yield None if call.bodies else told
+
+
+def _goes_through(story: Story, call: Call, changed: bool = False) -> bool:
+    """Whether handlers were asked about a call, none stopped it, and nothing else came in between.
+
+    None did anything at all; or, where it is to be ``changed``, some changed the input, and nothing else.
+    """
+    batch, gates = call.batch, call.handled("tool_call")
+    if not call.clear or not gates or call.result is None or batch.cut or story.listened or call.host_broke:
+        return False
+    if batch.finish not in (None, "calls") or any(_stops(story, gate) for gate in gates):
+        return False
+    if changed is not any(_changes(story, gate) for gate in gates):
+        return False
+    if changed and not all(_is_in_input(op) for gate in gates for op in story.reply(gate).get("ops") or ()):
+        return False
+    if any(event["decision"] not in _ALLOWS for event in call.of("policy") if event["phase"] == "exit"):
+        return False
+    if any((body["reply"] or {}).get("conclude") for each in batch.calls for body in each.of("native.enter")):
+        return False
+    return not story.changed(story.number(batch.request), story.number(call.result))
+
+
+def _stops(story: Story, gate: Event) -> bool:
+    """Whether a handler may have stopped a call: one that was not answered may have."""
+    reply, done = story.reply(gate), story.exit_of(gate)
+    returned = reply.get("returns")
+    # Truth is JavaScript's: an empty list blocks, an empty text does not.
+    blocks = isinstance(returned, dict) and returned.get("block") not in (None, False, 0, "")
+    silent = "reply" not in gate.data and not reply
+    return blocks or "throws" in reply or story.threw(gate) or done is None or silent
+
+
+def _changes(story: Story, gate: Event) -> bool:
+    return bool(story.reply(gate).get("ops"))
+
+
+def _is_in_input(op: dict[str, Any]) -> bool:
+    return op["path"][:1] == ["input"] and len(op["path"]) > 1 and op.get("at") != "after-return"
+
+
+def _specs(story: Story) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every registration by a package: its name, and what was given."""
+    for event in story.kinds["api.call"]:
+        spec = (event["args"] or [None])[0]
+        if event["call"] == "registerTool" and isinstance(spec, dict):
+            yield str(spec.get("name")), spec
+
+
+@invariant("tool_call.a-block-without-a-reason-still-says-something")
+def what_is_blocked_says_something(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        result = call.result
+        gate = blocking(story, call)
+        if not call.clear or result is None or call.batch.cut or call.bodies or gate is None:
+            continue
+        if not isinstance(story.reply(gate)["returns"].get("reason", ""), str):
+            continue  # What text a reason of another type becomes is another rule's.
+        if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+            continue  # What an end handler writes into the result takes effect on Pi.
+        silent = not text_of(result["content"]).strip().removeprefix("Error:").strip()
+        yield f"{call.label}: it was blocked, and its result says nothing (event {result.seq})" if silent else None
+
+
+@invariant("tool_call.a-thrown-value-is-told")
+def what_a_judge_throws_is_told(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        gates, result = call.handled("tool_call"), call.result
+        threw = [gate for gate in gates if story.threw(gate)]
+        if not call.clear or result is None or len(threw) != 1 or call.batch.cut or call.bodies:
+            continue
+        done = story.exit_of(threw[0])
+        thrown = done["threw"] if done is not None else None
+        others = any(event["decision"] not in _ALLOWS for event in call.of("policy") if event["phase"] == "exit")
+        written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
+        if not isinstance(thrown, str) or len(thrown) < SHORTEST or others or written:
+            continue
+        if blocking(story, call) is not None or call.host_broke:
+            continue
+        lost = thrown not in text_of(result["content"])
+        told = f"{call.label}: {threw[0]['package']} threw {show(thrown)}, and its result says"
+        yield f"{told} {show(text_of(result['content']))}" if lost else None
+
+
+@invariant("registerTool.a-returned-iserror-is-no-error")
+def what_a_tool_returns_is_a_success(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        bodies, result = call.of("tool.enter"), call.result
+        if not call.clear or len(bodies) != 1 or result is None or call.batch.cut:
+            continue
+        returned = story.reply(bodies[0]).get("returns")
+        if not isinstance(returned, dict) or returned.get("isError") is not True or story.threw(bodies[0]):
+            continue
+        handlers = [*call.handled("tool_result"), *call.handled("tool_execution_end")]
+        if any(_flags(story.reply(enter)) or ("reply" not in enter.data) for enter in handlers):
+            continue
+        yield f"{call.label}: its tool returned isError, and it failed" if result["isError"] is True else None
+
+
+def _flags(reply: dict[str, Any]) -> bool:
+    """Whether a handler may have set the flag of a result."""
+    returned = reply.get("returns")
+    odd = returned is not None and (not isinstance(returned, dict) or "$" in returned or "isError" in returned)
+    return odd or any(op["path"][:1] in (["isError"], ["result"]) for op in reply.get("ops") or ())
+
+
+@invariant(
+    "registerTool.an-odd-result-costs-one-result",
+    "registerTool.whatever-is-thrown-is-one-error",
+    "registerTool.a-missing-execute-spares-the-others",
+    roles="bridge",
+)
+def nothing_is_aborted_that_nobody_cancelled(story: Story, context: Context) -> Answers:
+    acts = [event for event in story.kinds["operator"] if event["act"] in _CUTS]
+    if acts or story.listened:
+        return
+    for call in story.calls:
+        if call.clear and call.result is not None and call.batch.finish in (None, "calls"):
+            code = str(call.result["code"] or "")
+            told = f"{call.label}: its result is {code}, and nobody cancelled anything"
+            yield told if code.startswith("ABORTED") else None
