@@ -13,7 +13,10 @@ from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.packages import Instance, Package
 from reference_bridge.bridge.tools import PiTool, ToolRuns
-from reference_bridge.host import Agent, Session, SessionEvent
+from reference_bridge.bridge.values import as_object
+from reference_bridge.host import Agent, Execution, Session, SessionEvent, allow, deny
+from reference_bridge.host.decisions import Decision
+from reference_bridge.host.waterfall import Next
 
 # --- agents -----------------------------------------------------------------------------------------------------------
 
@@ -125,3 +128,62 @@ class EmptyArgumentsLost(ToolRuns):
 
     def validated(self, tool: PiTool, arguments: Any) -> Any:
         return _filled(super().validated(tool, arguments))
+
+
+# --- the user, the operator and the host's policy ---------------------------------------------------------------------
+
+
+@mutant()
+class SteeringSkipsTheRest(Bridge):
+    """Denies the calls of a message that come after something the user has said."""
+
+    async def before_call(self, execution: Execution, following: Next) -> Decision:
+        decision = await super().before_call(execution, following)
+        waits = execution.agent is not None and execution.agent.inbox.has_pending
+        return deny("skipped, since the user has said something") if waits else decision
+
+
+@mutant()
+class RemovalSilencesTheNext(Bridge):
+    """Drops the handlers of the packages that were loaded after one that is removed."""
+
+    def unload(self, name: str) -> None:
+        at = self.installed.index(self.find(name))
+        super().unload(name)
+        for installed in self.installed[at:]:
+            for instance in installed.instances:
+                instance.handlers.clear()
+
+
+class _ChangesWhatFollows(Bridge):
+    def change(self, decision: Decision) -> Decision:
+        return decision
+
+    async def failed(self, error: Exception) -> Decision:
+        raise error
+
+    async def before_call(self, execution: Execution, following: Next) -> Decision:
+        async def changed() -> Decision:
+            try:
+                decision: Decision = await following()
+            except Exception as error:
+                return await self.failed(error)
+            return self.change(decision)
+
+        return await super().before_call(execution, changed)
+
+
+@mutant()
+class InnerQuestionsLoseTheirWords(_ChangesWhatFollows):
+    """Hands on a question of the host's policy without its reason."""
+
+    def change(self, decision: Decision) -> Decision:
+        return {"kind": "ask"} if as_object(decision).get("kind") == "ask" else decision
+
+
+@mutant()
+class InnerThrowsAllow(_ChangesWhatFollows):
+    """Lets the call run where a listener of the host throws."""
+
+    async def failed(self, error: Exception) -> Decision:
+        return allow()

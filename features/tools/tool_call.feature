@@ -522,6 +522,25 @@ Feature: tool_call
     And call "3" succeeds
     And the tool "write_note" runs 1 times
 
+  @rule:tool_call.a-removed-package-is-not-asked @case:others-are
+  Scenario: The packages around one that the operator removed
+    Given a package "notes" with the tool "write_note"
+    And package "scout" listens to tool_call
+    And package "guard" listens to tool_call
+    And package "keeper" blocks "write_note" with the reason "notes are closed"
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: guard}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the model first calls "close_shop"
+    When the model calls "write_note"
+    Then package "guard" sees tool_call 1 times
+    And package "scout" sees tool_call 2 times
+    And the tool "write_note" does not run
+    And call "2" fails and says "notes are closed"
+
   @rule:tool_call.a-package-that-failed-to-load-is-not-asked
   Scenario: A package whose factory threw after it had subscribed
     Given a package "notes" with the tool "write_note"
@@ -1162,6 +1181,32 @@ Feature: tool_call
     And call "2" succeeds
     And the model is asked 2 times
 
+  @rule:tool_call.input-skips-no-call
+  Scenario Outline: The user says something while the first of three calls runs
+    Given a package "notes" with the tool "write_note" and
+      """
+      executionMode: sequential
+      """
+    And the tool "write_note" does
+      """
+      when: {call: "1"}
+      acts: [{do: say, how: <how>, text: "wait, one more thing"}]
+      returns: {content: [{type: text, text: written}], details: {}}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | write_note |
+      | write_note |
+    Then the tool "write_note" runs 3 times
+    And call "3" succeeds
+    And the last request carries the text "wait, one more thing"
+
+    Examples:
+      | how       |
+      | steer     |
+      | follow_up |
+
   @rule:tool_call.a-vote-ends-with-its-batch @case:next-prompt
   Scenario: The prompt after a stop is answered
     Given a package "notes" with the tool "write_note"
@@ -1246,6 +1291,25 @@ Feature: tool_call
     When the model calls "disk_cleaner"
     Then the tool "disk_cleaner" does not run
     And call "1" fails and says "the host says no"
+
+  @rule:tool_call.the-rest-of-the-chain-decides @case:question
+  Scenario: What the host's policy would ask, where nobody can be asked
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And the host's approval service is missing
+    And the host, after the bridge, asks "write_note" with the reason "may it write a note?"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "may it write a note?"
+
+  @rule:tool_call.the-rest-of-the-chain-decides @case:throws
+  Scenario: A listener of the host that comes after the bridge and throws
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And the host's inner-listener of "write_note" throws "the host stumbled"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails
 
   @rule:tool_call.own-denials-are-well-formed
   Scenario Outline: The bridge's own denial as the host sees it
