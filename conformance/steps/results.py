@@ -254,11 +254,19 @@ def registered(stage: Stage, ran: Event) -> list[Any]:
 
 
 @then(phrase('the system prompt of request {number:int} {has:word} "{text}"'))
-def system_prompt(stage: Stage, number: int, has: str, text: str) -> None:
+@then(phrase('the system prompt of request {number:int} of agent "{agent}" {has:word} "{text}"'))
+def system_prompt(stage: Stage, number: int, has: str, text: str, agent: str = MAIN) -> None:
     """``has`` or ``lacks``."""
-    catalogue(stage, number)
-    found = stage.requests()[number - 1]["system"] or ""
+    catalogue(stage, number, agent)
+    found = stage.requests(agent)[number - 1]["system"] or ""
     check((text in found) == (has == "has"), f"the system prompt of request {number} {has} {text!r}", repr(found))
+
+
+@then(phrase('the system prompt of request {number:int} has "{text}" only if it lists "{tool}"'))
+def system_prompt_as_listed(stage: Stage, number: int, text: str, tool: str) -> None:
+    """Whether the tool could be switched off is another rule's; prompt and catalogue must agree."""
+    lists = tool in [row["name"] for row in catalogue(stage, number)]
+    system_prompt(stage, number, "has" if lists else "lacks", text)
 
 
 @then(phrase('request {number:int} carries the text "{text}"'))

@@ -120,6 +120,79 @@ Feature: registerTool
       Then the system prompt of request 1 has "Prints parcel labels on demand"
       And the system prompt of request 1 has "Weighs anything up to a ton"
 
+    @rule:registerTool.prompt-snippet-while-active @case:several-tools
+    Scenario: Every tool's text and every guideline is in the prompt
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Ask before printing a second label, Never print on a Sunday]
+        """
+      And package "parcels" registers the tool "weigh" with
+        """
+        promptSnippet: Weighs anything up to a ton
+        """
+      And package "parcels" registers the tool "stack" with
+        """
+        promptGuidelines: [Put the heavy ones at the bottom]
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 has "Ask before printing a second label"
+      And the system prompt of request 1 has "Never print on a Sunday"
+      And the system prompt of request 1 has "Weighs anything up to a ton"
+      And the system prompt of request 1 has "Put the heavy ones at the bottom"
+
+    @rule:registerTool.prompt-snippet-while-active @case:long
+    Scenario: A long text in other scripts and on two lines is in the prompt, however its blanks are written
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: "Druckt Etiketten für Päckchen 📦 in jeder Größe, auch in solchen, die sonst niemand druckt, mit Absender, Empfänger, Gewicht und dem Vermerk, dass oben oben ist und unten unten.\nNicht für Briefe."
+        promptGuidelines: ["Frage nach, bevor du ein zweites druckst – 日本語 auch"]
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Druckt Etiketten für Päckchen 📦 in jeder Größe"
+      And the system prompt of request 1 has "dass oben oben ist und unten unten."
+      And the system prompt of request 1 has "Nicht für Briefe."
+      And the system prompt of request 1 has "Frage nach, bevor du ein zweites druckst – 日本語 auch"
+
+    @rule:registerTool.prompt-snippet-while-active @case:later
+    Scenario: The prompt of each request has what is registered by then
+      Given a package "parcels" with the tool "open_shop" and
+        """
+        promptSnippet: Opens the shop in the morning
+        """
+      And package "parcels" registers the tool "print_label" with
+        """
+        promptSnippet: Prints one label
+        """
+      And the tool "open_shop" calls registerTool with [{"name": "weigh", "label": "weigh", "description": "weighs", "promptSnippet": "Weighs anything up to a ton", "promptGuidelines": ["Weigh twice"], "parameters": {"type": "object", "properties": {}}}]
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "promptSnippet": "Prints several", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls "open_shop"
+      Then the system prompt of request 1 lacks "Weighs anything up to a ton"
+      And the system prompt of request 2 has "Opens the shop in the morning"
+      And the system prompt of request 2 has "Weighs anything up to a ton"
+      And the system prompt of request 2 has "Weigh twice"
+      And the system prompt of request 2 has "Prints several"
+      And the system prompt of request 2 lacks "Prints one label"
+
+    @rule:registerTool.prompt-texts-are-each-agents-own
+    Scenario: One agent's prompt forgets a tool that it switched off, and another's does not
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Ask before printing a second label]
+        """
+      And package "parcels" registers the tool "close_counter"
+      And the tool "close_counter" calls setActiveTools with [["close_counter"]]
+      When the model calls "close_counter"
+      And the model of agent "other" calls "print_label"
+      Then the system prompt of request 2 has "Prints parcel labels on demand" only if it lists "print_label"
+      And the system prompt of request 2 has "Ask before printing a second label" only if it lists "print_label"
+      And the system prompt of request 1 of agent "other" has "Prints parcel labels on demand"
+      And the system prompt of request 1 of agent "other" has "Ask before printing a second label"
+
     @rule:registerTool.no-prompt-snippet-while-inactive
     Scenario: The prompt forgets a tool that was taken away
       Given a package "parcels" with the tool "print_label" and
