@@ -376,3 +376,10 @@ Feature: exec
     Given package "eager" calls exec with ["echo", ["early"]] while loading
     When the user says "hello"
     Then exec, called while loading, answered
+
+  @rule:exec.works-while-loading @case:what-follows
+  Scenario: What the factory does after it
+    Given package "eager" calls exec with ["sleep", ["0.2"]] while loading
+    And package "eager" calls registerTool with [{"name": "late_bird", "description": "comes last", "parameters": {"type": "object", "properties": {}}}] while loading
+    When the user says "hello"
+    Then request 1 lists "late_bird"

@@ -1370,6 +1370,31 @@ Feature: registerTool
       And call "1" succeeds
       And either package "parcels" runs call "1", or its "print_label" is visibly refused
 
+    @rule:registerTool.a-factory-that-throws-leaves-nothing @case:its-list
+    Scenario: The list that a package set before it failed to load hides nobody's tools
+      Given a native tool "native_scale"
+      And a package "parcels" with the tool "print_label"
+      And package "parcels" calls setActiveTools with [["print_label"]] while loading
+      And the factory of package "parcels" throws "the printer driver is missing"
+      And a package "letters" with the tool "letter_scale"
+      When the user says "hello"
+      Then request 1 lists "letter_scale"
+      And request 1 lists "native_scale"
+      And request 1 does not list "print_label"
+
+    @rule:registerTool.another-agents-end-takes-nothing
+    Scenario: An agent's tools stay when another agent ends
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label"
+      And package "parcels" listens to tool_call
+      When the model of agent "other" calls "print_label"
+      And agent "other" is ended
+      And the model calls "print_label"
+      Then request 1 lists "print_label"
+      And call "2" succeeds with "print_label ok"
+      And package "parcels" sees tool_call 2 times
+
     @rule:registerTool.tools-go-with-their-package @case:gone
     Scenario: A removed package takes its tools along
       Given a package "parcels" with the tool "print_label"
@@ -1389,6 +1414,7 @@ Feature: registerTool
       And package "parcels" registers the tool "weigh"
       And package "parcels" registers the tool "stack"
       And package "parcels" registers the tool "sort"
+      And a package "parcels_abroad" with the tool "declare"
       And a package "manager" with the tool "close_shop"
       And the tool "close_shop" does
         """
@@ -1397,6 +1423,7 @@ Feature: registerTool
         """
       When the model calls "close_shop"
       Then request 1 lists "sort"
+      And request 2 lists "declare"
       And request 2 does not list "print_label"
       And request 2 does not list "weigh"
       And request 2 does not list "stack"

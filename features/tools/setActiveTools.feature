@@ -290,6 +290,22 @@ Feature: setActiveTools
     And request 3 does not list "global_writer_tool"
     And request 3 lists "global_reader_tool"
 
+  @rule:setActiveTools.another-agents-end-lifts-nothing
+  Scenario: A list stays in force when another agent ends
+    Given an agent "main"
+    And an agent "other"
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And the model of agent "other" calls "global_reader_tool"
+    And agent "other" is ended
+    And the user says "what is left?"
+    Then request 3 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+
   @rule:setActiveTools.own-tools-go-or-are-named
   Scenario: A package's own tool is missing from the list
     Given a package "modes" with the tool "package_painter_tool"
