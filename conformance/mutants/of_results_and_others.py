@@ -12,6 +12,7 @@ from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Block, Contents, Pictures
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
+from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.patches import ResultPatches
 from reference_bridge.bridge.values import as_object
 from reference_bridge.host import Agent, Execution, ToolResult
@@ -272,3 +273,109 @@ class UpdateHandlersInReverse(Dispatch):
     def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
         found = super().subscriptions(agent, event)
         return found[::-1] if event == "tool_execution_update" else found
+
+
+# --- after a question, a cancel, another call -------------------------------------------------------------------------
+
+
+@mutant()
+class AllowedCallsNotPatched(ResultPatches):
+    """Asks nobody about the result of a call that the user was asked about."""
+
+    def is_asked(self, call: Call) -> bool:
+        events = call.agent.session.events if call.agent is not None else ()
+        questions = (event.data["callId"] for event in events if event.type == "approval/asked")
+        return super().is_asked(call) and call.call_id not in questions
+
+
+@mutant()
+class CancelBlocksForGood(ToolCallGate):
+    """Blocks every call that comes after a cancelled one."""
+
+    async def judge(self, call: Call, execution: Execution) -> Verdict | None:
+        if self.__dict__.get("_cancelled"):
+            return Verdict("cancelled")
+        execution.signal.add_listener(lambda: setattr(self, "_cancelled", True))
+        return await super().judge(call, execution)
+
+
+@mutant()
+class CancelSilencesForGood(ExecutionEvents):
+    """Tells nothing of calls that come after a cancelled one."""
+
+    def start(self, call: Call) -> None:
+        call.ended = bool(self.__dict__.get("_cancelled"))
+        if not call.ended:
+            super().start(call)
+
+    async def end(self, call: Call, outcome: Outcome) -> None:
+        await super().end(call, outcome)
+        self._cancelled = self.__dict__.get("_cancelled") or "aborted" in str(outcome.result.get("content"))
+
+
+@mutant()
+class DetailsOfTheFirstCall(ResultPatches):
+    """Shows handlers the details of a tool's first result in every later one."""
+
+    def event(self, call: Call, outcome: Outcome) -> Event:
+        event = super().event(call, outcome)
+        first: dict[str, Any] = self.__dict__.setdefault("_first", {})
+        return {**event, "details": first.setdefault(call.name, event["details"])}
+
+
+@mutant()
+class PicturesMissingInEnds(ExecutionEvents):
+    """Leaves the pictures out of the result that an end carries."""
+
+    def end_event(self, call: Call, outcome: Outcome) -> Event:
+        content = outcome.result.get("content")
+        if isinstance(content, list):
+            texts = [block for block in content if not _is_picture(block)]
+            outcome = Outcome({**outcome.result, "content": texts}, outcome.is_error)
+        return super().end_event(call, outcome)
+
+
+@mutant()
+class EmptiedResultsEndFull(ExecutionEvents):
+    """Tells the end of a result without content with what the tool answered."""
+
+    def end_event(self, call: Call, outcome: Outcome) -> Event:
+        if not outcome.result.get("content"):
+            outcome = Outcome({**outcome.result, **as_object(call.returned)}, outcome.is_error)
+        return super().end_event(call, outcome)
+
+
+@mutant()
+class NativeEndsUnpatched(Bridge):
+    """Tells the end of a native tool's call with the result as it was before the handlers patched it."""
+
+    async def after_body(self, execution: Execution, result: ToolResult, following: Next) -> Decision:
+        call = self.calls.of(execution)
+        if call.tool is not None:
+            return await super().after_body(execution, result, following)
+        decision: Decision = await self.guarded(call, following)
+        own = await self.outcome(call, execution, result, decision)
+        _, decision = await self.patches.apply(call, execution, own, decision)
+        await self.events.end(call, own)
+        return decision
+
+
+@mutant()
+class NoEndWhereTheTurnConcludes(Bridge):
+    """Tells no end of a native call that ends the turn."""
+
+    async def after_body(self, execution: Execution, result: ToolResult, following: Next) -> Decision:
+        if result.concludes_turn:
+            self.calls.of(execution).ended = True
+        return await super().after_body(execution, result, following)
+
+
+@mutant()
+class PicturesMissingInUpdates(ExecutionEvents):
+    """Leaves the pictures out of partial results."""
+
+    def update_event(self, call: Call, partial: Any) -> Event:
+        content = as_object(partial).get("content")
+        if isinstance(content, list):
+            partial = {**partial, "content": [block for block in content if not _is_picture(block)]}
+        return super().update_event(call, partial)

@@ -245,3 +245,30 @@ Feature: decisions
     Then the host answers
       | call          | arguments                              | answer                                                                                                                          |
       | tools.execute | {callId: x, name: look, arguments: {}} | returns: {isError: true, error: {message: 'tool "look" requires approval, but the call has no agent to route it through'}} |
+
+  @rule:decisions.any-guard-that-covers-a-call-denies
+  @case:the-second
+  Scenario: A guard that denies comes after one that passes
+    Given a native tool "write"
+    And a native tool "look"
+    And the host guards "write" with the reason "nothing is written"
+    And the host guards "look" with the reason "nothing is looked at"
+    When the model calls "look"
+    Then the tool "look" does not run
+    And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: nothing is looked at"}]} as the result of call "1"
+
+  @rule:decisions.any-guard-that-covers-a-call-denies
+  @case:the-first
+  Scenario: Two guards deny
+    Given a native tool "look"
+    And the host has the policy
+      """
+      {id: early, tools: [look], answer: guard, reason: the early one says no}
+      """
+    And the host has the policy
+      """
+      {id: late, tools: [look], answer: guard, reason: the late one says no}
+      """
+    When the model calls "look"
+    Then the tool "look" does not run
+    And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: the early one says no"}]} as the result of call "1"

@@ -140,3 +140,52 @@ Feature: turns
       """
     When the user says "a secret word"
     Then "a secret word" is nowhere in the log
+
+  @rule:turns.what-waits-keeps-its-order
+  @case:steered
+  Scenario: Three things are steered while a call runs
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts: [{do: say, how: steer, text: first}, {do: say, how: steer, text: second}, {do: say, how: steer, text: third}]
+      """
+    When the model calls "look"
+    Then the model is asked 2 times
+    And the durable log holds, in this order
+      | type         | data                                    |
+      | step/start   | {turn: 1, step: 2}                      |
+      | user/message | {content: [{type: text, text: first}]}  |
+      | user/message | {content: [{type: text, text: second}]} |
+      | user/message | {content: [{type: text, text: third}]}  |
+      | step/end     | {turn: 1, step: 2}                      |
+
+  @rule:turns.what-waits-keeps-its-order
+  @case:queued
+  Scenario: Two prompts are queued while a call runs
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts: [{do: say, how: follow_up, text: first}, {do: say, how: follow_up, text: second}]
+      """
+    When the model calls "look"
+    Then the durable log holds, in this order
+      | type         | data                                    |
+      | turn/end     | {turn: 1}                               |
+      | turn/start   | {turn: 2}                               |
+      | user/message | {content: [{type: text, text: first}]}  |
+      | turn/end     | {turn: 2}                               |
+      | turn/start   | {turn: 3}                               |
+      | user/message | {content: [{type: text, text: second}]} |
+      | turn/end     | {turn: 3}                               |
+
+  @rule:turns.calls-and-results-name-their-step
+  Scenario: A call in each of two steps
+    Given a native tool "look"
+    And the model first calls "look"
+    When the model calls "look"
+    Then the durable log holds, in this order
+      | type        | data                                    |
+      | tool/call   | {turn: 1, step: 1, callId: "1"}         |
+      | tool/result | {turn: 1, step: 1}                      |
+      | tool/call   | {turn: 1, step: 2, callId: "2"}         |
+      | tool/result | {turn: 1, step: 2}                      |

@@ -151,6 +151,17 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
 
+  @rule:tool_execution_end.one-end-for-every-start @case:ends-the-turn
+  Scenario: A native call that ends the turn
+    Given a native tool "disk_closer"
+    And the body of "disk_closer" does
+      """
+      conclude: true
+      """
+    When the model calls "disk_closer"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_execution_end 1 times
+
   @rule:tool_execution_end.one-end-for-every-start @case:throws
   Scenario: A tool that throws
     Given the tool "read_note" throws "the shelf is empty"
@@ -234,6 +245,41 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
+
+  @rule:tool_execution_end.calls-after-a-cancel
+  Scenario Outline: The call of the prompt after one that the user cancelled
+    Given package "<who>" answers <event> with
+      """
+      when: {nth: 1}
+      acts: [{do: cancel}]
+      """
+    And package "redactor" replaces the text of results by "a page"
+    When the model calls "read_note"
+    And the model calls "read_note"
+    Then package "recorder" sees tool_execution_start of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_call of call "2" with {"toolName": "read_note"}
+    And call "2" succeeds with "a page"
+    And package "recorder" sees tool_execution_end of call "2" with {"isError": false, "result": {"content": [{"type": "text", "text": "a page"}]}}
+
+    Examples:
+      | who   | event       |
+      | guard | tool_call   |
+      | clerk | tool_result |
+
+  @rule:tool_execution_end.calls-after-a-cancel @case:body
+  Scenario: The call of the prompt after one whose tool the user cancelled
+    Given the tool "read_note" does
+      """
+      when: {call: "1"}
+      acts: [{do: cancel}]
+      returns: {content: [{type: text, text: half a page}], details: {}}
+      """
+    When the model calls "read_note"
+    And the model calls "read_note"
+    Then package "recorder" sees tool_execution_start of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees tool_call of call "2" with {"toolName": "read_note"}
+    And call "2" succeeds
+    And package "recorder" sees tool_execution_end of call "2" with {"isError": false}
 
   @rule:tool_execution_end.refused-and-denied-calls-end @case:refused
   Scenario: A native call refused for its changed arguments
@@ -420,6 +466,32 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then the end of call "1" tells what the log keeps
     And package "recorder" sees tool_execution_end of call "1" with {"isError": true}
+
+  @rule:tool_execution_end.carries-the-final-result @case:native
+  Scenario: A native tool's result as a handler left it
+    Given a native tool "disk_reader"
+    And the native tool "disk_reader" answers "raw sectors"
+    And package "redactor" replaces the text of results by "sectors, redacted"
+    When the model calls "disk_reader"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"content": [{"type": "text", "text": "sectors, redacted"}]}}
+
+  @rule:tool_execution_end.carries-the-final-result @case:emptied
+  Scenario: A result that a handler emptied
+    Given package "redactor" answers tool_result with
+      """
+      returns: {content: []}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"content": []}, "isError": false}
+
+  @rule:tool_execution_end.carries-the-pictures
+  Scenario: A result with a picture
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: an illustrated note}, {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"content": [{"type": "text", "text": "an illustrated note"}, {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}}
 
   @rule:tool_execution_end.equals-the-durable-result
   Scenario Outline: The end of every kind of call

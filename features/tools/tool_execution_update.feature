@@ -34,6 +34,16 @@ Feature: tool_execution_update
     Then package "digger" sees the updates ["halfway"] of call "1"
     And package "digger" sees the updates ["halfway"] of call "2"
 
+  @rule:tool_execution_update.from-on-update @case:picture
+  Scenario: A partial result with a picture
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}}]
+      returns: {content: [{type: text, text: done}]}
+      """
+    When the model calls "dig"
+    Then package "digger" sees tool_execution_update of call "1" with {"partialResult": {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}}
+
   @rule:tool_execution_update.from-on-update @case:same-id
   Scenario: Two calls of one message with the same id
     Given the tool "dig" sends the update "halfway"

@@ -21,6 +21,23 @@ Feature: tool_result
     When the model calls "weigh" with {"grams": "7"}
     Then package "watcher" sees tool_result of call "1" with {"type": "tool_result", "toolName": "weigh", "toolCallId": "1", "input": {"grams": 7}, "content": [{"type": "text", "text": "heavy"}], "details": {"unit": "kg"}, "isError": false}
 
+  @rule:tool_result.payload @case:each-calls-own
+  Scenario: What a handler gets of two calls
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: read}], details: {page: 1}}
+      """
+    And the tool "read_note" does
+      """
+      when: {call: "2"}
+      returns: {content: [{type: text, text: read on}], details: {page: 2}}
+      """
+    And package "watcher" listens to tool_result
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"details": {"page": 1}}
+    And package "watcher" sees tool_result of call "2" with {"details": {"page": 2}}
+
   @rule:tool_result.input-is-what-the-tool-ran-with
   Scenario: Arguments that a package changed before
     Given package "notes" changes the argument "page" of "read_note" to 2
@@ -122,6 +139,14 @@ Feature: tool_result
       acts: [{do: hold, kinds: [log.result]}]
       returns: {content: [{type: text, text: "KEY=[R]"}]}
       """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
+  @rule:tool_result.allowed-calls-are-patched
+  Scenario: The result of a call that the user allowed
+    Given the host's approval service is allowed-once
+    And the host, after the bridge, asks "read_note" with the reason "may it read?"
+    And package "redactor" replaces the text of results by "KEY=[R]"
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=[R]"
 
