@@ -46,6 +46,15 @@ class ExecStripsColours(_Tells):
 
 
 @mutant()
+class ExecCleansStderr(_Tells):
+    """Takes colours, carriage returns and what is not ASCII out of stderr."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        plain = re.sub(r"\x1b\[[0-9;]*m|\r|[^\x00-\x7f]", "", answer["stderr"])
+        return {**answer, "stderr": plain}
+
+
+@mutant()
 class ExecDropsStderrOfSuccess(_Tells):
     """Drops what a program that succeeded wrote to its stderr."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.exec import Exec, Options
-from reference_bridge.host import AbortController, Agent
-from reference_bridge.host.subprocess import Child
+from reference_bridge.host import AbortController, AbortSignal, Agent
+from reference_bridge.host.subprocess import Child, SpawnSpec
 
 
 @mutant()
@@ -25,6 +26,23 @@ class ExecWritesArgumentsItsOwnWay(Exec):
 
     def arguments(self, args: Any) -> list[str]:
         return [str(each) for each in args] if isinstance(args, list) else super().arguments(args)
+
+
+@mutant()
+class ExecExpandsTheTilde(Exec):
+    """Takes an argument that begins with a tilde for a place in the user's folder."""
+
+    def arguments(self, args: Any) -> list[str]:
+        return [os.path.expanduser(each) for each in super().arguments(args)]
+
+
+@mutant()
+class ExecTimeoutsAreASecond(Exec):
+    """Ends every child that has a timeout after a second at the latest."""
+
+    def seconds(self, timeout: Any) -> float | None:
+        seconds = super().seconds(timeout)
+        return None if seconds is None else min(seconds, 1.0)
 
 
 @mutant()
@@ -58,6 +76,15 @@ class ExecKeepsTheFirstAgentsFolder(Exec):
     def folder(self, agent: Agent | None, cwd: Any) -> str:
         first: str = self.__dict__.setdefault("_first", (agent and agent.cwd) or str(Path.cwd()))
         return cwd if isinstance(cwd, str) and cwd else first
+
+
+@mutant()
+class ExecHandsOnWellKnownVariables(Exec):
+    """Gives a program the variables that every program needs, and no other."""
+
+    def spec(self, argv: list[str], asked: Options, stop: AbortSignal) -> SpawnSpec:
+        known = [f"{name}={os.environ[name]}" for name in ("PATH", "HOME", "LANG", "USER") if name in os.environ]
+        return super().spec(["env", "-i", *known, *argv], asked, stop)
 
 
 @mutant()

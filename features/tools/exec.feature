@@ -30,11 +30,24 @@ Feature: exec
       | \\\\357\\\\273\\\\277with a mark       | \\ufeffwith a mark              |
       | \\\\n\\\\n  in the middle  \\\\n\\\\n | \\n\\n  in the middle  \\n\\n |
 
+  @rule:exec.output-is-told-as-it-was-written @case:the-other-stream
+  Scenario Outline: The same on the other stream
+    Given the tool "run" calls exec with ["sh", ["-c", "printf '<written>' >&2"]]
+    When the model calls "run"
+    Then exec resolved with {"stderr": "<told>", "code": 0}
+
+    Examples:
+      | written                                | told                            |
+      | a\\\\r\\\\nb\\\\rc\\\\n                | a\\r\\nb\\rc\\n                 |
+      | \\\\033[31mred\\\\033[0m               | \\u001b[31mred\\u001b[0m        |
+      | Päckchen 📦 zu früh                    | Päckchen 📦 zu früh             |
+      | \\\\n\\\\n  in the middle  \\\\n\\\\n  | \\n\\n  in the middle  \\n\\n   |
+
   @rule:exec.no-shell @case:arguments
   Scenario: Arguments a shell would read
-    Given the tool "run" calls exec with ["printf", ["<%s>", "$HOME", "*", "a;b", "`id`", "", " c  d "]]
+    Given the tool "run" calls exec with ["printf", ["<%s>", "$HOME", "~", "{a,b}", "*", "a;b", "`id`", "", " c  d "]]
     When the model calls "run"
-    Then exec resolved with {"stdout": "<$HOME><*><a;b><`id`><>< c  d >", "code": 0}
+    Then exec resolved with {"stdout": "<$HOME><~><{a,b}><*><a;b><`id`><>< c  d >", "code": 0}
 
   @rule:exec.no-shell @case:odd-arguments
   Scenario: Arguments of several lines, other scripts, and none
@@ -120,6 +133,12 @@ Feature: exec
     Given the tool "run" calls exec with ["sh", ["-c", "trap 'exit 9' TERM; while :; do sleep 0.05; done"], {"timeout": 300}]
     When the model calls "run"
     Then exec resolved with {"killed": true}
+
+  @rule:exec.a-timeout-kills @case:not-before-it-passes
+  Scenario: A child that ends before its timeout
+    Given the tool "run" calls exec with ["sh", ["-c", "sleep 1.2; echo done"], {"timeout": 20000}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "done\n", "code": 0, "killed": false}
 
   @rule:exec.a-timeout-may-be-a-text
   Scenario: A timeout in digits
@@ -271,6 +290,12 @@ Feature: exec
   @rule:exec.plain-variables-reach-the-child
   Scenario: The home folder
     Given the tool "run" calls exec with ["sh", ["-c", "test -n \"$HOME\" && echo there"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "there\n"}
+
+  @rule:exec.every-plain-variable-reaches-the-child
+  Scenario: A variable that nobody knows but who set it
+    Given the tool "run" calls exec with ["sh", ["-c", "test -n \"$BRIDGE_CONFORMANCE_RUN\" && echo there"]]
     When the model calls "run"
     Then exec resolved with {"stdout": "there\n"}
 
