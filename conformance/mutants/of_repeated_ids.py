@@ -1,12 +1,16 @@
-"""Defects of bridges that take a call for an earlier one with its id."""
+"""Defects of bridges that take a call for an earlier one, mostly for one with its id."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.calls import Call
-from reference_bridge.bridge.execution_events import ExecutionEvents
+from reference_bridge.bridge.dispatch import Event
+from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
 from reference_bridge.bridge.gate import ToolCallGate
 from reference_bridge.bridge.patches import ResultPatches
+from reference_bridge.host.decisions import Decision
 
 
 class _Known:
@@ -44,3 +48,63 @@ class SeenIdsAreNotPatched(_Known, ResultPatches):
 
     def is_asked(self, call: Call) -> bool:
         return super().is_asked(call) and not self.is_known(call)
+
+
+class _KeepsById:
+    """Keeps what was said of the first call with an id, and says it of every later one."""
+
+    def kept(self, call: Call, event: Event, *names: str) -> Event:
+        first: dict[str, Event] = self.__dict__.setdefault("_first", {})
+        return {**event, **{name: first.setdefault(call.call_id, event)[name] for name in names}}
+
+
+@mutant()
+class StartsKeptById(_KeepsById, ExecutionEvents):
+    """Gives a start the arguments of the first call that had its id."""
+
+    def start_event(self, call: Call) -> Event:
+        return self.kept(call, super().start_event(call), "args")
+
+
+@mutant()
+class EndsKeptById(_KeepsById, ExecutionEvents):
+    """Gives an end the result of the first call that had its id."""
+
+    def end_event(self, call: Call, outcome: Outcome) -> Event:
+        return self.kept(call, super().end_event(call, outcome), "result", "isError")
+
+
+@mutant()
+class JudgedByTheFirstArguments(_KeepsById, ToolCallGate):
+    """Shows handlers the arguments of the first call that had the id."""
+
+    def event(self, call: Call) -> Event:
+        return self.kept(call, super().event(call), "input")
+
+
+@mutant()
+class ResultsKeptById(_KeepsById, ResultPatches):
+    """Shows result handlers the arguments and the content of the first call that had the id."""
+
+    def event(self, call: Call, outcome: Outcome) -> Event:
+        return self.kept(call, super().event(call, outcome), "input", "content")
+
+
+@mutant()
+class ErrorOnceIsErrorAlways(ResultPatches):
+    """Makes every later result an error once a handler has made one."""
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        self._failed: bool = self.__dict__.get("_failed", False) or fails
+        return await super().decide(call, outcome, decision, content, self._failed)
+
+
+@mutant()
+class FailuresShowInLaterResults(ResultPatches):
+    """Shows handlers every result after a failure as an error."""
+
+    def event(self, call: Call, outcome: Outcome) -> Event:
+        self._failed = self.__dict__.get("_failed", False) or outcome.is_error
+        return {**super().event(call, outcome), "isError": bool(self._failed)}

@@ -622,6 +622,19 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And request 3 carries the text "one note is enough"
 
+  @rule:tool_call.an-id-seen-before-is-judged-again @case:by-its-own-arguments
+  Scenario: A later call with the same id is judged by its own arguments
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    When the model calls in one message
+      | id   | tool      | arguments   |
+      | same | write_note | {"page": 1} |
+    And the model calls in one message
+      | id   | tool      | arguments   |
+      | same | write_note | {"page": 2} |
+    Then package "guard" sees tool_call with {"input": {"page": 1}}
+    And package "guard" sees tool_call with {"input": {"page": 2}}
+
   @rule:tool_call.an-id-seen-before-is-judged-again @case:message
   Scenario: Two calls of one message with the same id
     Given a package "notes" with the tool "write_note"

@@ -858,6 +858,27 @@ Feature: tool_execution_end
     And package "recorder" sees tool_execution_start 2 times
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.an-id-seen-before-starts-and-ends-again @case:what-they-say
+  Scenario: What start and end say of a later call with the same id
+    Given the tool "read_note" does
+      """
+      when: {nth: 1}
+      returns: {content: [{type: text, text: the first page}], details: {}}
+      """
+    And the tool "read_note" does
+      """
+      when: {nth: 2}
+      returns: {content: [{type: text, text: the second page}], details: {}}
+      """
+    When the model calls in one message
+      | id   | tool      | arguments   |
+      | same | read_note | {"page": 1} |
+    And the model calls in one message
+      | id   | tool      | arguments   |
+      | same | read_note | {"page": 2} |
+    Then package "recorder" sees tool_execution_start with {"toolCallId": "same", "args": {"page": 2}}
+    And package "recorder" sees tool_execution_end with {"toolCallId": "same", "result": {"content": [{"type": "text", "text": "the second page"}]}}
+
   @rule:tool_execution_end.calls-of-a-child-agent
   Scenario: A call of an agent that works for another
     When the model calls "read_note"

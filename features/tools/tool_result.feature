@@ -480,6 +480,34 @@ Feature: tool_result
     Then call "1" succeeds with "hidden by the redactor"
     And call "2" succeeds with "KEY=abc123"
 
+  @rule:tool_result.a-patch-is-its-calls-own @case:error
+  Scenario: A further call of the same tool, which nobody makes an error
+    Given package "judge" answers tool_result with
+      """
+      when: {nth: 1}
+      returns: {isError: true}
+      """
+    And package "watcher" listens to tool_result
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then call "1" fails
+    And package "watcher" sees tool_result of call "2" with {"isError": false}
+    And call "2" succeeds with "KEY=abc123"
+
+  @rule:tool_result.payload @case:after-a-failure
+  Scenario: What a handler gets of a success after a failure
+    Given the tool "read_note" does
+      """
+      when: {call: "1"}
+      throws: the shelf is empty
+      """
+    And package "watcher" listens to tool_result
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then call "1" fails and says "the shelf is empty"
+    And package "watcher" sees tool_result of call "2" with {"isError": false}
+    And call "2" succeeds
+
   @rule:tool_result.a-patch-replaces-only-its-fields @case:details
   Scenario: A patch of the details alone
     Given package "annotator" answers tool_result with
@@ -810,6 +838,22 @@ Feature: tool_result
       | same | read_note |
     Then package "redactor" sees tool_result 2 times
     And "KEY=abc123" is nowhere in the log
+
+  @rule:tool_result.an-id-seen-before-is-patched-again @case:as-it-is
+  Scenario: What a handler gets of a later call with the same id
+    Given package "watcher" listens to tool_result
+    And the tool "read_note" does
+      """
+      when: {nth: 2}
+      returns: {content: [{type: text, text: the second page}], details: {}}
+      """
+    When the model calls in one message
+      | id   | tool      | arguments   |
+      | same | read_note | {"page": 1} |
+    And the model calls in one message
+      | id   | tool      | arguments   |
+      | same | read_note | {"page": 2} |
+    Then package "watcher" sees tool_result with {"input": {"page": 2}, "content": [{"type": "text", "text": "the second page"}]}
 
   # --- when, and what is left of it ---
 
