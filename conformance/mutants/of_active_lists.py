@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
@@ -74,3 +75,59 @@ class OtherPackagesToolsStaySilently(ActiveTools):
         tools = [self._tool_of(each) for each in self._host.tools.view(agent.scope).visible.values()]
         others = [tool.name for tool in tools if tool is not None and tool.instance.package is not instance.package]
         super().apply(instance, agent, [*wanted, *others])
+
+
+@mutant()
+class ThirdListIgnored(ActiveTools):
+    """Applies the first two lists that are set for an agent, and no later one."""
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        counts: dict[Agent, int] = self.__dict__.setdefault("_counts", {})
+        counts[agent] = counts.get(agent, 0) + 1
+        if counts[agent] <= 2:
+            super().apply(instance, agent, wanted)
+
+
+@mutant()
+class AllToolsByDescription(ActiveTools):
+    """Has one row for tools that are described alike."""
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        return list({row["description"]: row for row in super().all(instance)}.values())
+
+
+@mutant()
+class AllToolsInAscii(ActiveTools):
+    """Has no row for a tool whose name is not ASCII."""
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        return [row for row in super().all(instance) if row["name"].isascii()]
+
+
+@mutant()
+class AllToolsAsFirstAsked(ActiveTools):
+    """Keeps a tool's row as it was when it was first asked for."""
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        known: dict[Any, dict[str, Any]] = self.__dict__.setdefault("_known", {})
+        return [dict(known.setdefault((instance, row["name"]), dict(row))) for row in super().all(instance)]
+
+
+@mutant()
+class NativesWithoutParameters(ActiveTools):
+    """Has rows of native tools without what their schemas say."""
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        visible = self.visible(instance)
+        rows = super().all(instance)
+        natives = [row["name"] for row in rows if self._tool_of(visible.get(row["name"])) is None]
+        empty = {"type": "object", "properties": {}}
+        return [{**row, "parameters": empty} if row["name"] in natives else row for row in rows]
+
+
+@mutant()
+class ActiveNamesInOneCase(ActiveTools):
+    """Lists one of the names that differ by case."""
+
+    def names(self, instance: Instance) -> list[str]:
+        return list({name.lower(): name for name in super().names(instance)}.values())

@@ -96,3 +96,31 @@ class FirstToRegisterWins(Registrations):
         if holder is not None and holder.tool.instance.package is not instance.package:
             raise Refused(f"package {holder.tool.instance.package.name!r} has a tool of that name")
         super().claim(instance, entry)
+
+
+@mutant()
+class ThirdRegistrationIgnored(Registrations):
+    """Ignores every registration of a name after its second."""
+
+    def register(self, instance: Instance, definition: Any) -> None:
+        counts: dict[Any, int] = self.__dict__.setdefault("_counts", {})
+        key = (instance, str(as_object(definition).get("name")))
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] <= 2:
+            super().register(instance, definition)
+
+
+@mutant()
+class WantedNamesStayAsTheyAre(Registrations):
+    """Refuses, once another package has wanted a name, every further registration of it."""
+
+    def claim(self, instance: Instance, entry: Entry) -> None:
+        wanted: set[Any] = self.__dict__.setdefault("_wanted", set())
+        key = (instance.agent, entry.tool.name)
+        if key in wanted:
+            raise Refused("two packages want it")
+        try:
+            super().claim(instance, entry)
+        except Refused:
+            wanted.add(key)
+            raise

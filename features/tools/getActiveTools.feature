@@ -36,6 +36,15 @@ Feature: getActiveTools
     When the model calls "write_note"
     Then getActiveTools returned the names of request 2
 
+  @rule:getActiveTools.equals-the-catalogue @case:odd-names
+  Scenario: Names that differ by case, and names of other scripts
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "Write_Note"
+    And package "notes" registers the tool "päckchen/druck"
+    And the tool "write_note" calls getActiveTools with []
+    When the model calls "write_note"
+    Then getActiveTools returned the names of request 1
+
   @rule:getActiveTools.follows-a-restriction-at-once
   Scenario: Asked in the handler that narrowed
     Given a native tool "disk_writer"

@@ -26,6 +26,37 @@ Feature: getAllTools
     Then getAllTools returned the rows of request 1
     And getAllTools returned a list with "find_way"
 
+  @rule:getAllTools.rows-equal-the-catalogue @on:bridge @case:every-kind
+  Scenario: The rows of tools with long texts, odd names, equal descriptions and schemas of their own
+    Given a native tool "disk_scale" with
+      """
+      description: "Weighs.\n\nAnything."
+      parameters: {type: object, properties: {weight: {type: number, minimum: 1}}, required: [weight]}
+      """
+    And a package "maps" with the tool "find_way" and
+      """
+      description: "Finds a way.\n\n  From door to door – über Stock und Stein."
+      """
+    And package "maps" registers the tool "Find_Way" with
+      """
+      description: "Finds a way.\n\n  From door to door – über Stock und Stein."
+      parameters: {type: object, properties: {from: {type: string, minLength: 2}, to: {anyOf: [{type: string}, {type: 'null'}]}}, additionalProperties: false}
+      """
+    And package "maps" registers the tool "päckchen/druck"
+    When the model calls "disk_reader"
+    Then getAllTools returned the rows of request 1
+    And getAllTools returned a list with "päckchen/druck"
+
+  @rule:getAllTools.rows-equal-the-catalogue @on:bridge @case:as-they-are-now
+  Scenario: The rows after tools came and changed
+    Given a package "maps" with the tool "find_way"
+    And the tool "find_way" calls registerTool with [{"name": "draw_map", "description": "draws", "parameters": {"type": "object", "properties": {}}}]
+    And the tool "find_way" calls registerTool with [{"name": "find_way", "description": "finds another way", "parameters": {"type": "object", "properties": {"by": {"type": "string"}}}}]
+    And the model first calls "find_way"
+    When the model calls "disk_reader"
+    Then getAllTools returned the rows of request 2
+    And getAllTools returned a list with "draw_map"
+
   @rule:getAllTools.rows-equal-the-catalogue @on:pi
   Scenario: On Pi rows and catalogue are the registered ones
     When the model calls "disk_reader"

@@ -1253,6 +1253,41 @@ Feature: registerTool
         parameters: {type: object, properties: {copies: {type: number}}}
         """
 
+    @rule:registerTool.registering-again-moves-everything @case:time-and-again
+    Scenario: The model sees the last of several registrations
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints several", "parameters": {"type": "object", "properties": {}}}]
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints many", "parameters": {"type": "object", "properties": {}}}]
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "tag": "last", "description": "prints them all", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the tool "print_label" does
+        """
+        tag: last
+        returns: {content: [{type: text, text: from the last one}], details: {}}
+        """
+      And the model first calls "print_label"
+      When the model calls "print_label" with {"copies": "3"}
+      Then request 2 shows "print_label" with
+        """
+        description: prints them all
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      And call "2" succeeds with "from the last one"
+
+    @rule:registerTool.registering-again-moves-everything @case:wanted-by-another
+    Scenario: A package registers again a name that another one wants, too
+      Given a package "parcels" with the tool "doubled_label_printer"
+      And package "parcels" registers the tool "open_shop"
+      And a package "letters" with the tool "doubled_label_printer" and
+        """
+        description: of letters
+        """
+      And the tool "open_shop" calls registerTool with [{"name": "doubled_label_printer", "description": "the new one of parcels", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls "open_shop"
+      Then request 2 shows "doubled_label_printer" with
+        """
+        description: the new one of parcels
+        """
+
     @rule:registerTool.registering-again-moves-everything @case:what-runs
     Scenario: After a second registration the new behaviour runs
       Given a package "parcels" with the tool "print_label"

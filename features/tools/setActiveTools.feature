@@ -71,6 +71,20 @@ Feature: setActiveTools
     And request 2 does not list "global_writer_tool"
     And request 2 does not list "global_scanner_tool"
 
+  @rule:setActiveTools.replaces-the-list-before @case:many-lists
+  Scenario: The last of many lists counts
+    Given package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: setActiveTools, args: [[global_writer_tool]]}
+        - {do: pi, call: setActiveTools, args: [[]]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
   @rule:setActiveTools.replaces-the-list-before @case:a-list-from-loading
   Scenario: A list from loading does not come back with the next prompt
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading

@@ -14,6 +14,36 @@ Feature: unregisterTool
     And request 1 lists "print_label"
     And request 2 does not list "print_label"
 
+  @rule:unregisterTool.the-own-tool-goes @case:odd-names
+  Scenario Outline: A package takes back its tool <name>
+    Given package "parcels" registers the tool "<name>"
+    And the tool "manage" calls unregisterTool with ["<name>"]
+    When the model calls "manage"
+    Then unregisterTool returned true
+    And request 1 lists "<name>"
+    And request 2 does not list "<name>"
+
+    Examples:
+      | name                       |
+      | print a label              |
+      | päckchen/druck             |
+      | constructor                |
+      | __proto__                  |
+      | mcp.parcels/labels:print@2 |
+
+  @rule:unregisterTool.the-own-tool-goes @case:several
+  Scenario: A package takes back two of its tools, one that it registered in between among them
+    Given the tool "manage" calls registerTool with [{"name": "weigh", "description": "weighs", "parameters": {"type": "object", "properties": {}}}]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls getActiveTools with []
+    And the tool "manage" calls unregisterTool with ["weigh"]
+    When the model calls "manage"
+    Then unregisterTool returned true
+    And getActiveTools returned a list with "weigh"
+    And request 2 does not list "print_label"
+    And request 2 does not list "weigh"
+    And request 2 lists "manage"
+
   @rule:unregisterTool.gone-from-the-packages-lists
   Scenario Outline: A tool that was taken back is not in <list>
     Given the tool "manage" calls unregisterTool with ["print_label"]
@@ -43,6 +73,16 @@ Feature: unregisterTool
     When the model calls "weigh"
     Then request 2 lists "manage"
     And request 2 lists "weigh"
+    And call "2" succeeds
+
+  @rule:unregisterTool.the-packages-other-tools-stay @case:a-longer-name
+  Scenario: A tool whose name begins with that of the one that was taken back stays
+    Given package "parcels" registers the tool "print"
+    And the tool "manage" calls unregisterTool with ["print"]
+    And the model first calls "manage"
+    When the model calls "print_label"
+    Then request 2 does not list "print"
+    And request 2 lists "print_label"
     And call "2" succeeds
 
   @rule:unregisterTool.a-native-tool-stays
@@ -233,3 +273,13 @@ Feature: unregisterTool
       | 7                      |
       | {"name": "print_label"} |
       | ["print_label"]        |
+
+  @rule:unregisterTool.in-before-agent-start
+  Scenario: A tool that is taken back before the first request is not in it
+    Given package "parcels" answers before_agent_start with
+      """
+      acts: [{do: pi, call: unregisterTool, args: [print_label]}]
+      """
+    When the user says "hello"
+    Then request 1 lists "manage"
+    And request 1 does not list "print_label"
