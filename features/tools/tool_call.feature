@@ -425,6 +425,32 @@ Feature: tool_call
     And the tool "write_note" runs with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
     And the tool "disk_cleaner" runs with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
 
+  @rule:tool_call.every-agents-calls-are-judged @case:at-the-same-time
+  Scenario: A call is blocked while another agent's is still being judged
+    Given an agent "main"
+    And an agent "other"
+    And a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [log.result]}]
+      """
+    And package "guard" answers tool_call with
+      """
+      when: {agent: other}
+      returns: {block: true, reason: not for the other one}
+      """
+    And the model of agent "main" first calls in one message
+      | id    | tool |
+      | slow  | write_note |
+    And the model of agent "other" first calls in one message
+      | id    | tool |
+      | quick | write_note |
+    When the user says "go" to ["main", "other"]
+    Then call "slow" succeeds
+    And call "quick" fails and says "not for the other one"
+    And the tool "write_note" runs 1 times
+
   @rule:tool_call.every-call-is-judged @case:late
   Scenario: A handler that is the first of its package and comes late
     Given a package "notes" with the tool "write_note"

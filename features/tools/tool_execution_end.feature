@@ -981,6 +981,19 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then a notice names "the handler stumbled over its laces"
 
+  @rule:tool_execution_end.a-throwing-handler-silences-nobody @case:without-waiting
+  Scenario: A handler that throws without ever waiting
+    Given package "clumsy" answers tool_execution_end with
+      """
+      sync: true
+      throws: {$: error, message: the handler stumbled}
+      """
+    And package "witness" listens to tool_execution_end
+    When the model calls "read_note"
+    Then package "witness" sees tool_execution_end 1 times
+    And call "1" succeeds
+    And the model is asked 2 times
+
   @rule:tool_execution_end.a-throwing-handler-is-reported @case:several
   Scenario: What the handlers of two packages throw
     Given package "clumsy" throws "the first one stumbled over its laces" from tool_execution_end

@@ -235,6 +235,20 @@ Feature: tool_execution_start
     When the model calls "write_note"
     Then a notice names "the recorder stumbled over a shoe"
 
+  @rule:tool_execution_start.a-throwing-handler-silences-nobody @case:without-waiting
+  Scenario: A handler that throws without ever waiting
+    Given a package "notes" with the tool "write_note"
+    And package "clumsy" answers tool_execution_start with
+      """
+      sync: true
+      throws: {$: error, message: the handler stumbled}
+      """
+    And package "witness" listens to tool_execution_start
+    When the model calls "write_note"
+    Then package "witness" sees tool_execution_start 1 times
+    And call "1" succeeds
+    And the model is asked 2 times
+
   @rule:tool_execution_start.a-throwing-handler-is-reported @case:several
   Scenario: What the handlers of two packages throw
     Given a package "notes" with the tool "write_note"

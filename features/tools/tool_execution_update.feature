@@ -271,6 +271,20 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then a notice names "the digger stumbled over its laces"
 
+  @rule:tool_execution_update.a-throwing-handler-silences-nobody @case:without-waiting
+  Scenario: A handler that throws without ever waiting
+    Given the tool "dig" sends the update "first"
+    And package "clumsy" answers tool_execution_update with
+      """
+      sync: true
+      throws: {$: error, message: the handler stumbled}
+      """
+    And package "witness" listens to tool_execution_update
+    When the model calls "dig"
+    Then package "witness" sees tool_execution_update 1 times
+    And call "1" succeeds
+    And the model is asked 2 times
+
   @rule:tool_execution_update.a-throwing-handler-is-reported @case:several
   Scenario: What the handlers of two packages throw
     Given the tool "dig" sends the update "first"

@@ -132,6 +132,16 @@ Feature: tool_result
       | one for |
       |         |
 
+  @rule:tool_result.text-is-replaced @case:without-waiting
+  Scenario: A text that a handler replaces without ever waiting
+    Given package "redactor" answers tool_result with
+      """
+      sync: true
+      returns: {content: [{type: text, text: "KEY=[R]"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
   @rule:tool_result.text-is-replaced @case:after-a-while
   Scenario: A text that a handler replaces after a while
     Given package "redactor" answers tool_result with
@@ -468,6 +478,31 @@ Feature: tool_result
     And call "2" succeeds with "hidden by the redactor"
     And call "3" succeeds with "hidden by the redactor"
 
+  @rule:tool_result.every-agents-results-are-patched @case:at-the-same-time
+  Scenario: A result is patched while another agent's still is
+    Given an agent "main"
+    And an agent "other"
+    And package "redactor" answers tool_result with
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [log.result]}]
+      returns: {content: [{type: text, text: a page for main}]}
+      """
+    And package "redactor" answers tool_result with
+      """
+      when: {agent: other}
+      returns: {content: [{type: text, text: a page for the other}]}
+      """
+    And the model of agent "main" first calls in one message
+      | id    | tool |
+      | slow  | read_note |
+    And the model of agent "other" first calls in one message
+      | id    | tool |
+      | quick | read_note |
+    When the user says "go" to ["main", "other"]
+    Then call "slow" succeeds with "a page for main"
+    And call "quick" succeeds with "a page for the other"
+
   @rule:tool_result.a-patch-is-its-calls-own
   Scenario: A further call of the same tool, which nobody patches
     Given package "redactor" answers tool_result with
@@ -586,6 +621,18 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=[R]"
     And package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": "KEY=[R]"}], "isError": false}
+
+  @rule:tool_result.a-throwing-handler-changes-nothing @case:without-waiting
+  Scenario: A handler that throws without ever waiting
+    Given package "clumsy" answers tool_result with
+      """
+      sync: true
+      throws: {$: error, message: the handler stumbled}
+      """
+    And package "redactor" replaces the text of results by "KEY=[R]"
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+    And the model is asked 2 times
 
   @rule:tool_result.a-throwing-handler-changes-nothing @case:wish-to-stop
   Scenario: A handler that throws about a result that asks to stop
