@@ -254,11 +254,10 @@ def registered(stage: Stage, ran: Event) -> list[Any]:
 
 
 @then(phrase('the system prompt of request {number:int} {has:word} "{text}"'))
-@then(phrase('the system prompt of request {number:int} of agent "{agent}" {has:word} "{text}"'))
-def system_prompt(stage: Stage, number: int, has: str, text: str, agent: str = MAIN) -> None:
+def system_prompt(stage: Stage, number: int, has: str, text: str) -> None:
     """``has`` or ``lacks``."""
-    catalogue(stage, number, agent)
-    found = stage.requests(agent)[number - 1]["system"] or ""
+    catalogue(stage, number)
+    found = stage.requests()[number - 1]["system"] or ""
     check((text in found) == (has == "has"), f"the system prompt of request {number} {has} {text!r}", repr(found))
 
 

@@ -176,7 +176,7 @@ Feature: registerTool
       And the system prompt of request 2 lacks "Prints one label"
 
     @rule:registerTool.prompt-texts-are-each-agents-own
-    Scenario: One agent's prompt forgets a tool that it switched off, and another's does not
+    Scenario: An agent's prompt has the texts of its tools after another one switched them off
       Given an agent "main"
       And an agent "other"
       And a package "parcels" with the tool "print_label" and
@@ -186,12 +186,27 @@ Feature: registerTool
         """
       And package "parcels" registers the tool "close_counter"
       And the tool "close_counter" calls setActiveTools with [["close_counter"]]
-      When the model calls "close_counter"
-      And the model of agent "other" calls "print_label"
+      When the model of agent "other" calls "close_counter"
+      And the user says "hello"
+      Then request 1 lists "print_label"
+      And the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 has "Ask before printing a second label"
+
+    @rule:registerTool.prompt-texts-are-each-agents-own @case:switched-off
+    Scenario: An agent's prompt has no text of a tool that it switched off
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Ask before printing a second label]
+        """
+      And package "parcels" registers the tool "close_counter"
+      And the tool "close_counter" calls setActiveTools with [["close_counter"]]
+      When the model of agent "other" calls "print_label"
+      And the model calls "close_counter"
       Then the system prompt of request 2 has "Prints parcel labels on demand" only if it lists "print_label"
       And the system prompt of request 2 has "Ask before printing a second label" only if it lists "print_label"
-      And the system prompt of request 1 of agent "other" has "Prints parcel labels on demand"
-      And the system prompt of request 1 of agent "other" has "Ask before printing a second label"
 
     @rule:registerTool.no-prompt-snippet-while-inactive
     Scenario: The prompt forgets a tool that was taken away

@@ -244,6 +244,7 @@ Feature: setActiveTools
     When the model calls "global_reader_tool"
     Then request 2 lists "latecomer_tool"
     And request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
 
   @rule:setActiveTools.a-tool-registered-again-stays-off
   Scenario: A tool that is switched off is registered once more
