@@ -119,6 +119,22 @@ class EmptyBlocksPass(ToolCallGate):
         return None if as_object(answer).get("block") in ([], {}) else super().read(answer)
 
 
+@mutant()
+class NativeGateFailsOpen(ToolCallGate):
+    """Lets a native tool's call run when a handler throws."""
+
+    async def ask_one(
+        self, subscription: Subscription, call: Call, event: Event, signal: AbortSignal | None
+    ) -> Verdict | None:
+        self._threw = False
+        verdict = await super().ask_one(subscription, call, event, signal)
+        return None if self._threw and call.tool is None else verdict
+
+    def thrown(self, error: Exception) -> Verdict:
+        self._threw = True
+        return super().thrown(error)
+
+
 # --- the wish to stop -------------------------------------------------------------------------------------------------
 
 

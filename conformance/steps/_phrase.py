@@ -20,6 +20,7 @@ METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActive
 _KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "json": (r"\[.*\]|\{.*\}|\"[^\"]*\"|-?\d[\d.eE+-]*|true|false|null", json.loads),
     "int": (r"\d+", int),
+    "request": (r"request \d+|the last request", lambda words: int(words.split()[-1]) if words[-1].isdigit() else 0),
     "event": (EVENTS, str),
     "method": (METHODS, str),
     "word": (r"\S+", str),
@@ -31,6 +32,7 @@ def phrase(text: str) -> parsers.StepParser:
     """Return the parser of a phrase.
 
     ``"{name}"`` matches a quoted text without quotes in it, ``{name:json}`` a JSON value, ``{name:int}`` a count,
+    ``{name:request}`` the words "request 2" or "the last request", which is number 0,
     ``{name:event}`` one of Pi's six events or the one
     before a prompt's first request, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.
     """

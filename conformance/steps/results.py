@@ -268,18 +268,14 @@ def system_prompt_as_listed(stage: Stage, number: int, text: str, tool: str) -> 
     system_prompt(stage, number, "has" if lists else "lacks", text)
 
 
-@then(phrase('request {number:int} carries the text "{text}"'))
+@then(phrase('{number:request} carries the text "{text}"'))
 def request_carries(stage: Stage, number: int, text: str) -> None:
+    """The last request is asked for where how many there are is the host's business."""
+    number = number or max(len(stage.requests()), 1)
     catalogue(stage, number)
     messages = stage.requests()[number - 1]["messages"]
     texts = [text_of(message.get("content")) for message in messages]
     check(any(text in found for found in texts), f"request {number} carries {text!r}", f"it carries {show(texts)}")
-
-
-@then(phrase('the last request carries the text "{text}"'))
-def last_request_carries(stage: Stage, text: str) -> None:
-    """Whichever request that is: how many there are may be the host's business."""
-    request_carries(stage, max(len(stage.requests()), 1), text)
 
 
 @then(phrase('request {number:int} carries nothing of "{text}"'))

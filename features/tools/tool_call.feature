@@ -291,6 +291,16 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" fails and says "the guard stumbled"
 
+  @rule:tool_call.a-gate-that-throws-blocks @case:native
+  Scenario: A handler that throws about a native tool's call
+    Given a native tool "disk_cleaner"
+    And package "guard" throws "the guard stumbled" from tool_call
+    And package "second_guard" listens to tool_call
+    When the model calls "disk_cleaner"
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "the guard stumbled"
+    And package "second_guard" never sees tool_call
+
   @rule:tool_call.a-thrown-value-is-told
   Scenario: A handler that throws a text
     Given a package "notes" with the tool "write_note"
