@@ -324,6 +324,19 @@ Feature: registerTool
       And call "1" fails and says "print_label"
       And the model is asked 2 times
 
+    @rule:registerTool.an-invalid-call-does-not-run @case:after-a-valid-one
+    Scenario: A call with a wrong argument is an error after a call that passed
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      And the model first calls "print_label" with {"copies": 1}
+      And the model first calls "print_label" with {"copies": "many"}
+      When the model calls "print_label" with {"copies": "2"}
+      Then call "2" fails and says "Validation failed for tool"
+      And call "3" of "print_label" runs with {"copies": 2}
+      And the tool "print_label" runs 2 times
+
     @rule:registerTool.a-validation-error-names-each-property @case:wrong
     Scenario Outline: Every wrong or missing property is named
       Given a package "parcels" with the tool "print_label" and
@@ -403,6 +416,18 @@ Feature: registerTool
         """
       When the model calls "print_label" with {}
       Then the tool "print_label" runs with {"copies": 1}
+
+    @rule:registerTool.prepare-arguments-runs-before-validation @case:each-call
+    Scenario: The arguments of each call are prepared, then coerced
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        prepare: {ops: [{op: set, path: [copies], value: "7"}]}
+        """
+      And the model first calls "print_label" with {"label": 1}
+      When the model calls "print_label" with {"label": 2}
+      Then call "1" of "print_label" runs with {"label": 1, "copies": 7}
+      And call "2" of "print_label" runs with {"label": 2, "copies": 7}
 
     @rule:registerTool.prepare-arguments-runs-once
     Scenario: A preparation that adds something adds it once
@@ -516,6 +541,21 @@ Feature: registerTool
       Then the tool "weigh" runs with {"stops": ["here"]}
       And the log keeps {"stops": ["here"]} as the arguments of call "1"
       And the log keeps {"stops": ["here"]} as the arguments of call "2"
+
+    @rule:registerTool.arguments-are-each-calls-own @case:at-the-same-time
+    Scenario: Calls of a parallel tool each run with their own arguments
+      Given a package "parcels" with the tool "print_label" and
+        """
+        executionMode: parallel
+        """
+      When the model calls in one message
+        | tool        | arguments    |
+        | print_label | {"label": 1} |
+        | print_label | {"label": 2} |
+        | print_label | {"label": 3} |
+      Then call "1" of "print_label" runs with {"label": 1}
+      And call "2" of "print_label" runs with {"label": 2}
+      And call "3" of "print_label" runs with {"label": 3}
 
     @rule:registerTool.a-tool-may-change-its-arguments
     Scenario: A tool changes the arguments that it was handed
@@ -775,6 +815,19 @@ Feature: registerTool
         | owner     | tool         |
         | native    | native_scale |
         | package's | parcel_scale |
+
+    @rule:registerTool.whatever-is-thrown-is-one-error @case:the-next-call
+    Scenario: A tool that threw runs when it is called again
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {call: "1"}
+        throws: {$: error, name: Error, message: out of paper}
+        """
+      And the model first calls "print_label"
+      When the model calls "print_label"
+      Then call "1" fails and says "out of paper"
+      And call "2" succeeds with "print_label ok"
 
     @rule:registerTool.lost-details-of-an-error-are-announced @on:bridge
     Scenario: Details that an error cannot carry are announced

@@ -1403,6 +1403,16 @@ Feature: tool_call
     When the model calls "weigh" with {"grams": "7"}
     Then the host's policy sees {"grams": "7"} for call "1"
 
+  @rule:tool_call.policy-sees-the-models-arguments @case:prepared
+  Scenario: The host's policy and preparation
+    Given a package "scales" with the tool "weigh" and
+      """
+      prepare: {returns: {grams: 7}}
+      """
+    And the host watches the decision about "weigh"
+    When the model calls "weigh" with {"ounces": "1"}
+    Then the host's policy sees {"ounces": "1"} for call "1"
+
   @rule:tool_call.a-cancel-in-a-gate-starts-nothing-more
   Scenario: A cancel while the second of three calls is judged
     Given a package "notes" with the tool "write_note" and

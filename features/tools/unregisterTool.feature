@@ -85,6 +85,14 @@ Feature: unregisterTool
     And request 2 lists "print_label"
     And call "2" succeeds
 
+  @rule:unregisterTool.the-packages-other-tools-stay @case:its-handlers
+  Scenario: The package's handlers stay
+    Given package "parcels" listens to tool_execution_start
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    And the model first calls "manage"
+    When the model calls "manage"
+    Then package "parcels" sees tool_execution_start 2 times
+
   @rule:unregisterTool.a-native-tool-stays
   Scenario: A native tool is not a package's to take
     Given a native tool "disk_reader"
