@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -77,3 +78,26 @@ class CatalogueTakenAgainWhenLonger(Bridge):
         if len(made.tools) < len(before):
             made.tools = before
         return made
+
+
+@mutant()
+class UnregisterLiftsTheList(Bridge):
+    """Switches everything on again when a tool is taken back."""
+
+    class registrations_type(Registrations):
+        lift: Callable[[], None] | None = None
+
+        def unregister(self, instance: Instance, name: Any) -> bool:
+            gone = super().unregister(instance, name)
+            if gone and self.lift is not None:
+                self.lift()
+            return gone
+
+    def attach(self) -> None:
+        super().attach()
+        if isinstance(self.registrations, UnregisterLiftsTheList.registrations_type):
+            self.registrations.lift = self._lift
+
+    def _lift(self) -> None:
+        for agent in list(self.active_tools._masks):
+            self.active_tools._masks.pop(agent)[1]()

@@ -93,6 +93,16 @@ Feature: unregisterTool
     When the model calls "manage"
     Then package "parcels" sees tool_execution_start 2 times
 
+  @rule:unregisterTool.the-packages-other-tools-stay @case:what-is-switched-off
+  Scenario: What was switched off stays off
+    Given a native tool "disk_reader"
+    And the tool "manage" calls setActiveTools with [["manage", "print_label"]]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls "manage"
+    Then request 1 lists "disk_reader"
+    And request 2 does not list "disk_reader"
+    And request 2 lists "manage"
+
   @rule:unregisterTool.a-native-tool-stays
   Scenario: A native tool is not a package's to take
     Given a native tool "disk_reader"
