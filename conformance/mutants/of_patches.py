@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -10,7 +11,8 @@ from reference_bridge.bridge.contents import Contents, Pictures
 from reference_bridge.bridge.dispatch import Event, Subscription
 from reference_bridge.bridge.execution_events import Outcome
 from reference_bridge.bridge.patches import ResultPatches
-from reference_bridge.bridge.values import is_truthy
+from reference_bridge.bridge.values import is_truthy, private_copy
+from reference_bridge.host import Execution
 from reference_bridge.host.decisions import Decision
 
 
@@ -91,3 +93,15 @@ class HandlersErrorIsFinal(ResultPatches):
     def patch(self, subscription: Subscription, call: Call, event: Event, answer: dict[str, Any]) -> bool:
         call.failed = call.failed or event["isError"] is True
         return super().patch(subscription, call, event, answer)
+
+
+@mutant()
+class NativeResultsUnchangedInPlace(ResultPatches):
+    """Forgets what a handler changed in place in a native tool's result when it answers nothing."""
+
+    async def ask(self, subscriptions: Sequence[Subscription], call: Call, event: Event, execution: Execution) -> bool:
+        own = private_copy(event["content"])
+        answered = await super().ask(subscriptions, call, event, execution)
+        if call.tool is None and not answered:
+            event["content"][:] = own
+        return answered

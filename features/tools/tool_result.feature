@@ -235,6 +235,17 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" fails and says "KEY=[R]"
 
+  @rule:tool_result.changed-in-place @case:native
+  Scenario: The text of a native tool's result changed in place
+    Given a native tool "disk_reader"
+    And the native tool "disk_reader" answers "raw sectors"
+    And package "redactor" answers tool_result with
+      """
+      ops: [{op: set, path: [content, 0, text], value: redacted sectors}]
+      """
+    When the model calls "disk_reader"
+    Then call "1" succeeds with "redacted sectors"
+
   @rule:tool_result.changed-in-place @case:added
   Scenario: A block added in place
     Given package "annotator" answers tool_result with
