@@ -9,6 +9,8 @@ from typing import Any
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.dispatch import Event
+from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.registrations import Registrations
 from reference_bridge.bridge.tools import PiTool, ToolRuns
@@ -97,3 +99,15 @@ class PolicySeesPreparedArguments(Bridge):
             execution.arguments = prepare(clone(execution.arguments))
         decision: Decision = await following()
         return decision
+
+
+@mutant()
+class UpdatesOfTheLatestCall(ExecutionEvents):
+    """Takes an update for one of the call that began last."""
+
+    def start(self, call: Call) -> None:
+        self._latest = call.call_id
+        super().start(call)
+
+    def update_event(self, call: Call, partial: Any) -> Event:
+        return {**super().update_event(call, partial), "toolCallId": self._latest}

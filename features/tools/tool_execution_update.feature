@@ -204,6 +204,23 @@ Feature: tool_execution_update
     When the model calls "disk_reader"
     Then package "digger" sees the updates ["halfway"] of call "1"
 
+  @rule:tool_execution_update.each-call-has-its-own @case:after-the-other-began
+  Scenario: A tool has a partial result when the one beside it has begun
+    Given package "digger" registers the tool "drill" with
+      """
+      executionMode: parallel
+      """
+    And the tool "drill" does
+      """
+      when: {call: "1"}
+      acts: [{do: hold, kinds: [tool.enter]}, {do: update, update: {content: [{type: text, text: first hole}]}}]
+      """
+    When the model calls in one message
+      | tool  |
+      | drill |
+      | drill |
+    Then package "digger" sees the updates ["first hole"] of call "1"
+
   @rule:tool_execution_update.each-call-has-its-own
   Scenario: Two tools at work beside each other
     Given package "digger" registers the tool "drill" with
