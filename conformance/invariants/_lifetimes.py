@@ -15,26 +15,29 @@ PLAIN = re.compile(r"[a-z]{2,40}")
 """Names that no bridge may find odd."""
 
 
-def _named(event: Event) -> str | None:
+def named(event: Event) -> str | None:
     """Return the name that an API call registers or takes back."""
     about = (event["args"] or [None])[0]
     name = about.get("name") if isinstance(about, dict) else about
     return name if isinstance(name, str) else None
 
 
-def _package(story: Story, event: Event) -> str:
+def package_of(story: Story, event: Event) -> str:
+    """Return the package whose instance made an API call."""
     made = story.instances.get(event["instance"])
     return str(event["instance"] if made is None else made["package"])
 
 
-def _natives(story: Story) -> set[str]:
+def natives_of(story: Story) -> set[str]:
+    """Return every name that a native tool had at some time."""
     return {name for event in story.kinds["operator"] for name in event["natives"] or ()}
 
 
-def _registrations(story: Story) -> dict[str, list[Event]]:
+def registrations(story: Story) -> dict[str, list[Event]]:
+    """Return the calls of ``registerTool`` by the name that they register."""
     found: dict[str, list[Event]] = {}
     for event in story.kinds["api.call"]:
-        name = _named(event)
+        name = named(event)
         if event["call"] == "registerTool" and name is not None:
             found.setdefault(name, []).append(event)
     return found
@@ -59,13 +62,13 @@ def _answered(story: Story, call: str) -> Iterator[tuple[Event, dict[str, Any]]]
 )
 def a_plain_tool_may_be_registered(story: Story, context: Context) -> Answers:
     """Where one package alone has the name, and no native tool, registering it does not throw."""
-    natives, made = _natives(story), _registrations(story)
+    natives, made = natives_of(story), registrations(story)
     for event, outcome in _answered(story, "registerTool"):
-        name = _named(event)
+        name = named(event)
         if name is None or PLAIN.fullmatch(name) is None or name in natives:
             continue
-        packages = {_package(story, each) for each in made[name]}
-        if len(packages) == 1 and all(_is_plain(each["args"][0]) for each in made[name]):
+        packages = {package_of(story, each) for each in made[name]}
+        if len(packages) == 1 and all(is_plain(each["args"][0]) for each in made[name]):
             threw = outcome.get("threw")
             told = f"registerTool of {name} by {packages.pop()} threw {show(threw)} (event {event.seq})"
             yield told if "threw" in outcome else None
@@ -89,8 +92,8 @@ def a_tool_registered_after_a_list_is_listed(story: Story, context: Context) -> 
 def _listed(story: Story, fits: Callable[[list[Event]], bool]) -> Answers:
     if story.listened or len(story.kinds["agent.created"]) != 1:
         return
-    natives, made = _natives(story), _registrations(story)
-    taken = {_named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
+    natives, made = natives_of(story), registrations(story)
+    taken = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
     answered = {event["api"]: event for event, outcome in _answered(story, "registerTool") if "returned" in outcome}
     done = {event["api"]: story.number(event) for event in story.kinds["api.return"]}
     for request in story.kinds["model.request"]:
@@ -100,8 +103,8 @@ def _listed(story: Story, fits: Callable[[list[Event]], bool]) -> Answers:
             if name in natives or name in taken or PLAIN.fullmatch(name) is None or not fits(rows):
                 continue
             here = [each for each in rows if each["api"] in answered and done[each["api"]] < begun]
-            packages = {_package(story, each) for each in rows}
-            if not here or len(packages) != 1 or not all(_is_plain(each["args"][0]) for each in rows):
+            packages = {package_of(story, each) for each in rows}
+            if not here or len(packages) != 1 or not all(is_plain(each["args"][0]) for each in rows):
                 continue
             if story.gone.get(here[-1]["instance"], len(story.events)) > story.number(request):
                 told = (
@@ -110,65 +113,113 @@ def _listed(story: Story, fits: Callable[[list[Event]], bool]) -> Answers:
                 yield told if name not in names else None
 
 
-def _is_plain(spec: dict[str, Any]) -> bool:
+def is_plain(spec: dict[str, Any]) -> bool:
+    """Whether a registration's parameters are an object's, as Pi's own are."""
     schema = spec.get("parameters")
     return isinstance(schema, dict) and schema.get("type") == "object" and "$" not in schema
 
 
 @invariant("unregisterTool.an-unknown-name-is-false", roles="bridge")
 def taking_back_an_unknown_name_is_false(story: Story, context: Context) -> Answers:
-    natives, made = _natives(story), _registrations(story)
+    natives, made = natives_of(story), registrations(story)
     return _not_taken(story, lambda event, name: name not in natives and name not in made)
 
 
 @invariant("unregisterTool.a-native-tool-stays", roles="bridge")
 def taking_back_a_native_tool_is_false(story: Story, context: Context) -> Answers:
-    natives, made = _natives(story), _registrations(story)
+    natives, made = natives_of(story), registrations(story)
     return _not_taken(story, lambda event, name: name in natives and name not in made)
 
 
 @invariant("unregisterTool.another-packages-tool-stays", roles="bridge")
 def taking_back_another_packages_tool_is_false(story: Story, context: Context) -> Answers:
-    made = _registrations(story)
+    made = registrations(story)
     return _not_taken(
         story,
         lambda event, name: (
-            name in made and all(_package(story, each) != _package(story, event) for each in made[name])
+            name in made and all(package_of(story, each) != package_of(story, event) for each in made[name])
         ),
     )
 
 
 def _not_taken(story: Story, fits: Callable[[Event, str], bool]) -> Answers:
     for event, outcome in _answered(story, "unregisterTool"):
-        name = _named(event)
+        name = named(event)
         if name is not None and fits(event, name):
             wrong = outcome.get("returned") is not False
-            told = f"unregisterTool of {name} by {_package(story, event)} (event {event.seq}) answered {show(outcome)}"
+            told = (
+                f"unregisterTool of {name} by {package_of(story, event)} (event {event.seq}) answered {show(outcome)}"
+            )
             yield told if wrong else None
 
 
 @invariant("unregisterTool.the-own-tool-goes", roles="bridge")
 def taking_back_the_own_tool_is_true(story: Story, context: Context) -> Answers:
     """The first time, where one instance alone has registered the name and nothing of it threw."""
-    natives, made = _natives(story), _registrations(story)
+    natives, made = natives_of(story), registrations(story)
     threw = {event["api"] for event in story.kinds["api.return"] if "threw" in (event["outcome"] or {})}
     seen: set[str] = set()
     for event, outcome in _answered(story, "unregisterTool"):
-        name = _named(event)
+        name = named(event)
         if name is None or name in natives or name in seen or PLAIN.fullmatch(name) is None:
             continue
         before = [each for each in made.get(name, ()) if story.number(each) < story.number(event)]
         own = {each["instance"] for each in made.get(name, ())} == {event["instance"]}
-        if own and before and not any(each["api"] in threw or not _is_plain(each["args"][0]) for each in before):
+        if own and before and not any(each["api"] in threw or not is_plain(each["args"][0]) for each in before):
             seen.add(name)
             wrong = outcome.get("returned") is not True
-            told = f"unregisterTool of the own {name} by {_package(story, event)} (event {event.seq}) answered"
+            told = f"unregisterTool of the own {name} by {package_of(story, event)} (event {event.seq}) answered"
             yield f"{told} {show(outcome)}" if wrong else None
+
+
+@invariant("unregisterTool.a-second-call-is-false", roles="bridge")
+def taking_back_twice_is_false(story: Story, context: Context) -> Answers:
+    gone: set[tuple[str, str]] = set()
+    answered = {event["api"]: outcome for event, outcome in _answered(story, "unregisterTool")}
+    for event in story.kinds["api.call"]:
+        name = named(event)
+        key = (str(event["instance"]), name or "")
+        if event["call"] == "registerTool":
+            gone.discard(key)
+        elif event["call"] == "unregisterTool" and event["api"] in answered:
+            returned = answered[event["api"]].get("returned")
+            if key in gone:
+                told = f"unregisterTool of {name} by {package_of(story, event)} (event {event.seq}) answered"
+                yield f"{told} {show(answered[event['api']])} again" if returned is not False else None
+            elif returned is True:
+                gone.add(key)
+
+
+@invariant("unregisterTool.odd-values-are-false", roles="bridge")
+def taking_back_what_is_no_name_is_false(story: Story, context: Context) -> Answers:
+    for event, outcome in _answered(story, "unregisterTool"):
+        if not isinstance((event["args"] or [None])[0], str):
+            wrong = outcome.get("returned") is not False
+            yield f"unregisterTool (event {event.seq}) answered {show(outcome)}" if wrong else None
+
+
+@invariant("tool_call.a-package-that-failed-to-load-is-not-asked")
+def a_package_that_failed_to_load_is_not_asked(story: Story, context: Context) -> Answers:
+    failed = {name for name, made in story.instances.items() if made["error"] is not None}
+    for event in story.kinds["handler.enter"] if failed else ():
+        if event["event"] == "tool_call":
+            wrong = event["instance"] in failed
+            yield f"{event['package']} failed to load, and was asked (event {event.seq})" if wrong else None
+
+
+@invariant("registerTool.a-factory-that-throws-leaves-nothing")
+def a_factory_that_throws_is_reported(story: Story, context: Context) -> Answers:
+    if "notices" not in context.capabilities:
+        return
+    for made in story.instances.values():
+        if made["error"] is not None:
+            silent = not any(made["package"] in str(event["text"]) for event in story.kinds["notice"])
+            yield f"{made['package']} failed to load, and no notice names it" if silent else None
 
 
 @invariant("registerTool.tools-go-with-their-package", roles="bridge")
 def tools_of_a_removed_package_are_gone(story: Story, context: Context) -> Answers:
-    natives, made = _natives(story), _registrations(story)
+    natives, made = natives_of(story), registrations(story)
     removed = {event["instance"]: story.number(event) for event in story.kinds["instance.disposed"]}
     if not removed or story.listened:
         return

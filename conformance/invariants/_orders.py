@@ -23,6 +23,34 @@ def judges_are_asked_one_after_another(story: Story, context: Context) -> Answer
             yield told if beside else None
 
 
+@invariant("tool_execution_start.handlers-wait-for-each-other")
+def start_handlers_wait_for_each_other(story: Story, context: Context) -> Answers:
+    return _one_after_another(story, "tool_execution_start")
+
+
+@invariant("tool_execution_update.handlers-wait-for-each-other")
+def update_handlers_wait_for_each_other(story: Story, context: Context) -> Answers:
+    return _one_after_another(story, "tool_execution_update")
+
+
+@invariant("tool_execution_end.handlers-wait-for-each-other")
+def end_handlers_wait_for_each_other(story: Story, context: Context) -> Answers:
+    return _one_after_another(story, END)
+
+
+def _one_after_another(story: Story, name: str) -> Answers:
+    """Of an event of which each handler was told once; two updates may be told at a time."""
+    for call in story.calls:
+        told = call.handled(name)
+        if not call.clear or len({(event["instance"], event["handler"]) for event in told}) < len(told):
+            continue
+        for one, two in pairwise(told):
+            done = story.exit_of(one)
+            beside = done is None or story.number(done) > story.number(two)
+            said = f"{call.label}: {two['handler']} of {two['package']} was told"
+            yield f"{said} while {one['handler']} had not answered (event {two.seq})" if beside else None
+
+
 @invariant("tool_execution_update.awaited-before-the-result")
 def updates_are_awaited_before_the_result(story: Story, context: Context) -> Answers:
     for call in story.calls:

@@ -112,7 +112,7 @@ def _goes_through(story: Story, call: Call, changed: bool = False) -> bool:
         return False
     if batch.finish not in (None, "calls") or any(_stops(story, gate) for gate in gates):
         return False
-    if changed is not any(_changes(story, gate) for gate in gates):
+    if changed is not any(_changes(story, gate, call.record) for gate in gates):
         return False
     if changed and not all(_is_in_input(op) for gate in gates for op in story.reply(gate).get("ops") or ()):
         return False
@@ -133,8 +133,15 @@ def _stops(story: Story, gate: Event) -> bool:
     return blocks or "throws" in reply or story.threw(gate) or done is None or silent
 
 
-def _changes(story: Story, gate: Event) -> bool:
-    return bool(story.reply(gate).get("ops"))
+def _changes(story: Story, gate: Event, record: Any) -> bool:
+    """Whether a handler wrote anything but a new key of the value undefined into the input."""
+    return any(not _is_nothing(op, record) for op in story.reply(gate).get("ops") or ())
+
+
+def _is_nothing(op: dict[str, Any], record: Any) -> bool:
+    path = op["path"]
+    fresh = len(path) == 2 and path[0] == "input" and isinstance(record, dict) and path[1] not in record
+    return fresh and op["op"] == "set" and op.get("value") == {"$": "undefined"} and op.get("at") != "after-return"
 
 
 def _is_in_input(op: dict[str, Any]) -> bool:
@@ -162,6 +169,22 @@ def what_is_blocked_says_something(story: Story, context: Context) -> Answers:
             continue  # What an end handler writes into the result takes effect on Pi.
         silent = not text_of(result["content"]).strip().removeprefix("Error:").strip()
         yield f"{call.label}: it was blocked, and its result says nothing (event {result.seq})" if silent else None
+
+
+@invariant("tool_call.any-truthy-block-blocks")
+def what_is_blocked_by_any_truth_does_not_run(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        returned = [story.reply(gate).get("returns") for gate in call.handled("tool_call") if not story.threw(gate)]
+        blocks = [each["block"] for each in returned if isinstance(each, dict) and "block" in each]
+        kinds = [(event["decision"] or {}).get("kind") for event in call.of("policy") if event["phase"] == "exit"]
+        if call.clear and any(_is_truth(each) for each in blocks) and all(kind == "deny" for kind in kinds):
+            ran = call.bodies
+            yield f"{call.label}: it was blocked by {show(blocks)}, and its body ran" if ran else None
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether a value is truthy in JavaScript, but not true."""
+    return value is not True and not isinstance(value, dict) and (isinstance(value, list) or bool(value))
 
 
 @invariant("tool_call.a-thrown-value-is-told")

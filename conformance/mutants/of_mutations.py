@@ -254,3 +254,11 @@ class RefusedOnlyOnce(ToolCallGate):
         first = not getattr(self, "_refused", False)
         self._refused = True
         return verdict if first else None
+
+
+@mutant()
+class RefusedChangesAreShown(ToolRuns):
+    """Shows what handlers changed for a native tool, though the host lets it run with the arguments of the log."""
+
+    def show_what_runs(self, call: Call, arguments: Json) -> None:
+        """Leaves the input as handlers left it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import multiprocessing
 import os
@@ -21,13 +20,14 @@ from typing import Any
 from conformance.catalogue import load_catalogue
 from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.driver import HarnessError
-from conformance.invariants import judge
+from conformance.garbage import spared
+from conformance.invariants import Story, judge
 from conformance.mutants.registry import Mutant, load_mutants
 from conformance.programs.differential import differ
 from conformance.programs.likeness import Row, first_difference, normal
 from conformance.programs.operations import AnyOperation, encode
 from conformance.programs.run import Connection, Ran, run_program
-from conformance.programs.search import own_connection
+from conformance.programs.search import own_connection, situation
 from conformance.programs.strategy import random_programs
 from conformance.verdicts import Finding
 from reference_bridge.bridge.bridge import Bridge
@@ -39,22 +39,26 @@ LEVELS = ("must", "should")
 """Whose rules name a difference: a departure from a should is told as such, and told it is."""
 FURTHER = 60
 """Programs that are still tried for a rule's name, once one has left another trace than the reference's."""
+MOST = 160
+"""Programs that are run on a mutant at most. In the order of :attr:`Ground.order` later ones hardly ever told more."""
 TRACE = "its trace alone"
 """By what a mutant is told that no rule of the finding names: it differs from the reference all the same."""
+TYPICAL = 60
+"""Events of a program beyond which it has to reach more to be tried early."""
 WANTED = 0.8
 """The share of mutants that programs alone must catch."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """What the programs found on a mutant: ``by`` is an invariant, a rule, a hang or the trace; ``at`` the program.
+    """What the programs found on a mutant: ``by`` is an invariant, a rule, a hang or the trace; ``program`` which did.
 
     ``ran`` counts the programs that were run, those only that reach what the mutant changes.
     """
 
     mutant: str
     by: str = ""
-    at: int = -1
+    program: Sequence[AnyOperation] = ()
     ran: int = 0
 
     @property
@@ -85,6 +89,27 @@ class Ground:
         """The traces as they are compared."""
         return [normal(ran.trace) for ran in self.ran]
 
+    @cached_property
+    def order(self) -> list[int]:
+        """The programs, those first that reach much that none before them reached; when all is reached, so again."""
+        reach = [
+            codes | {situation(story, call) for call in story.calls}
+            for codes, story in zip(self.reached, (Story(ran.trace) for ran in self.ran), strict=True)
+        ]
+        size = [1 + len(ran.trace.events) / TYPICAL for ran in self.ran]
+        found: list[int] = []
+        seen: set[Any] = set()
+        left = set(range(len(self.programs)))
+        while left:
+            best = max(left, key=lambda number: (len(reach[number] - seen) / size[number], -number))
+            if seen and reach[best] <= seen:
+                seen = set()
+                continue
+            found.append(best)
+            left.discard(best)
+            seen |= reach[best]
+        return found
+
     def walk(self) -> Ground:
         """Run every program on the reference."""
         at = _connection(Mutant("reference", ""), self.mount)
@@ -95,7 +120,7 @@ class Ground:
             self.reached.append(frozenset(reached.codes))
             self.broken.append(frozenset(each.invariant for each in judge(ran.trace, ran.context)))
         _close(at)
-        assert len(self.rows) == len(self.programs)
+        assert len(self.rows) == len(self.order) == len(self.programs)
         return self
 
 
@@ -153,19 +178,21 @@ def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
     """Run the programs on a mutant, those only that reach what it changes, until one catches it."""
     codes = changed(mutant)
     at = _connection(mutant, ground.mount)
-    unlike = count = since = 0
+    unlike: Sequence[AnyOperation] = ()
+    count = since = 0
     try:
-        for number, program in enumerate(ground.programs):
+        for number in ground.order:
             if codes is not None and codes.isdisjoint(ground.reached[number]):
                 continue
             count += 1
+            program = ground.programs[number]
             by, differs = _caught(at, program, ground, number)
             if by:
-                return Kill(mutant.name, by, number, count)
+                return Kill(mutant.name, by, program, count)
             if differs and not since:
-                unlike = number
+                unlike = program
             since += bool(differs or since)
-            if since > FURTHER:
+            if since > FURTHER or count >= MOST:
                 break
     finally:
         _close(at)
@@ -224,7 +251,13 @@ def main(argv: list[str]) -> int:
         epilog=f"Exit status: 0 when at least {WANTED:.0%} of the mutants are caught, else 1.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants; may hold *")
-    parser.add_argument("--examples", type=int, default=500, metavar="N", help="programs, the same for all (500)")
+    parser.add_argument(
+        "--examples",
+        type=int,
+        default=500,
+        metavar="N",
+        help=f"programs to draw, of which {MOST} at most are run on a mutant (500)",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the programs (1)")
     parser.add_argument("-n", type=int, default=2, metavar="N", help="processes (2)")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write what was found there, as JSON")
@@ -237,13 +270,14 @@ def main(argv: list[str]) -> int:
         if not given.names or any(fnmatchcase(mutant.name, pattern) for pattern in given.names)
     ]
     drawn = random_programs(given.examples, given.seed)
+    first = Ground(drawn, None).walk()
+    chief = [drawn[number] for number in first.order[:MOST]]
     for mount in {mutant.mount for mutant in chosen}:
-        _grounds[mount] = Ground(drawn, mount).walk()
+        # What is tried on few mutants need not be everything.
+        _grounds[mount] = first if mount is None else Ground(chief, mount).walk()
     # A fork has programs and reference already; nothing of the loop they were made on is used again, and what is there
     # is no garbage: a child that looked through it would copy it, page by page.
-    gc.collect()
-    gc.freeze()
-    with multiprocessing.get_context("fork").Pool(max(1, given.n)) as pool:
+    with spared(), multiprocessing.get_context("fork").Pool(max(1, given.n)) as pool:
         kills = []
         for kill in pool.imap_unordered(_sweep_named, [mutant.name for mutant in chosen]):
             kills.append(kill)
@@ -251,16 +285,14 @@ def main(argv: list[str]) -> int:
                 print(f"{len(kills)}/{len(chosen)} {kill.mutant}: {kill.by or 'not caught'}", flush=True)
         pool.close()
         pool.join()
-    return _tell(kills, drawn, time.monotonic() - started, given.report)
+    return _tell(kills, len(drawn), time.monotonic() - started, given.report)
 
 
-def _tell(kills: list[Kill], drawn: list[list[AnyOperation]], seconds: float, report: Path | None) -> int:
+def _tell(kills: list[Kill], drawn: int, seconds: float, report: Path | None) -> int:
     width = max((len(kill.mutant) for kill in kills), default=0)
     for kill in sorted(kills, key=lambda kill: (not kill.is_caught, kill.mutant)):
         if kill.is_caught:
-            print(
-                f"{kill.mutant:<{width}}  caught by {kill.by}, program {kill.at + 1} ({len(drawn[kill.at])} operations)"
-            )
+            print(f"{kill.mutant:<{width}}  caught by {kill.by}, program {kill.ran} ({len(kill.program)} operations)")
         else:
             print(f"{kill.mutant:<{width}}  NEEDS AN EXAMPLE: {kill.lack}")
     caught = sum(kill.is_caught for kill in kills)
@@ -271,8 +303,8 @@ def _tell(kills: list[Kill], drawn: list[list[AnyOperation]], seconds: float, re
     print(
         f"{caught} of {len(kills)} mutants caught by random programs alone ({share:.0%}): by an invariant "
         f"{ways['invariant']}, by a rule beside the reference {ways['rule']}, by breaking or hanging {ways['it']}; "
-        f"of the others {told} by {TRACE}, {alike} by nothing; {len(drawn)} programs each at most, {seconds:.0f} s, "
-        f"{sum(os.times()[:4]):.0f} s of processor time"
+        f"of the others {told} by {TRACE}, {alike} by nothing; {min(drawn, MOST)} of {drawn} programs each at most, "
+        f"{seconds:.0f} s, {sum(os.times()[:4]):.0f} s of processor time"
     )
     if report is not None:
         rows = [
@@ -280,7 +312,7 @@ def _tell(kills: list[Kill], drawn: list[list[AnyOperation]], seconds: float, re
                 "mutant": kill.mutant,
                 "by": kill.by or None,
                 "needs": None if kill.is_caught else kill.lack,
-                "program": json.loads(encode(drawn[kill.at])) if kill.by else None,
+                "program": json.loads(encode(kill.program)) if kill.by else None,
             }
             for kill in kills
         ]

@@ -130,6 +130,8 @@ GATES: tuple[Reply, ...] = (
     Reply(delay_ms=1),
     Reply(returns={"block": True, "reason": "not today\nnor tomorrow", "content": [text("from the block")]}),
     Reply(ops=[Op(op="set", path=["input", "s"], value=" WORD ")]),
+    Reply(returns={"block": True, "reason": "after a while"}, delay_ms=1),
+    Reply(ops=[Op(op="set", path=["input", "s"], value="after a while")], delay_ms=1),
 )
 """What a ``tool_call`` handler may do."""
 
@@ -155,6 +157,7 @@ RESULTS: tuple[Reply, ...] = (
     Reply(ops=[Op(op="set", path=["input", "s"], value="seen")]),
     Reply(delay_ms=1),
     Reply(throws="the patch fell over"),
+    Reply(returns={"content": [text("patched after a while")]}, delay_ms=1),
     Reply(returns={"content": [text("one line\nand another"), text("")], "details": None}),
     Reply(returns={"content": [text("only seen")], "toolName": "other", "input": {"s": "unasked"}}),
 )

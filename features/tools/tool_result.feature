@@ -46,6 +46,16 @@ Feature: tool_result
     Then the tool "read_note" runs with {"page": 2}
     And package "watcher" sees tool_result of call "1" with {"input": {"page": 2}}
 
+  @rule:tool_result.input-of-a-change-that-did-not-count
+  Scenario: A native tool that the host lets run all the same
+    Given a native tool "disk_reader"
+    And package "notes" changes the argument "page" of "disk_reader" to 2
+    And the host allows "disk_reader" with the reason "office hours"
+    And package "watcher" listens to tool_result
+    When the model calls "disk_reader" with {"page": 1}
+    Then the tool "disk_reader" runs with {"page": 1}
+    And package "watcher" sees tool_result of call "1" with {"input": {"page": 1}}
+
   @rule:tool_result.input-has-what-the-tool-changed
   Scenario: Arguments that the tool changed
     Given the tool "read_note" does

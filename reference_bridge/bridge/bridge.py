@@ -290,6 +290,7 @@ class Bridge:
         call = self.calls.of(execution)
         await self.events.started(call)
         self.look_up(call, execution)
+        self.runs.show_what_runs(call, execution.arguments)
         call.executed, call.asked_to_stop = call.known and call.tool is None, False
         return await self.guarded(call, following)
 

@@ -12,7 +12,7 @@ from reference_bridge.bridge.context import Context
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.notices import Notices
 from reference_bridge.bridge.packages import Instance, working_for
-from reference_bridge.bridge.values import UNDEFINED, as_object, copy_json
+from reference_bridge.bridge.values import UNDEFINED, as_object, copy_json, same_json
 from reference_bridge.host.json_values import Json, NotLosslessError, clone
 from reference_bridge.host.results import Execution
 from reference_bridge.host.waterfall import settle
@@ -54,6 +54,11 @@ class ToolRuns:
     def copy(self, call: Call, arguments: Json) -> None:
         """Make `call.input` for a native tool: a copy to look at, since the host's own cannot be changed."""
         if call.input is UNDEFINED:
+            call.input = clone(arguments)
+
+    def show_what_runs(self, call: Call, arguments: Json) -> None:
+        """Forget what handlers changed for a native tool: it runs after all, by an outer listener's word."""
+        if call.tool is None and not same_json(call.input, arguments):
             call.input = clone(arguments)
 
     def validated(self, tool: PiTool, arguments: Any) -> Any:

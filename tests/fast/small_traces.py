@@ -222,6 +222,30 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         busy(Behaviour(reply=Reply(returns={"content": [{"type": "text", "text": "seen"}, PICTURE]}))),
         asks("stow"),
     ],
+    "two tellers of each event": [
+        busy(Behaviour(acts=[Update(update=text_result("part"))])),
+        package("beta"),
+        asks("stow"),
+    ],
+    "a truthy block": [
+        package("alpha", "stow", does={"tool_call": replies(Reply(returns={"block": 1, "reason": "no"}))}),
+        asks("stow"),
+    ],
+    "a tool taken back twice": [
+        package("alpha", "stow"),
+        asks("stow"),
+        *[CallApi(package="alpha", call="unregisterTool", args=[name]) for name in ("stow", "stow", 7)],
+    ],
+    "a package that fails to load": [
+        AddPackage(
+            name="alpha",
+            tools=[Tool(spec=tool_spec("stow", OPEN, 0))],
+            handlers=[Handler(event="tool_call")],
+            throws=error("no loading"),
+        ),
+        package("beta", "fetch"),
+        asks("fetch"),
+    ],
     "an emptied result": [
         package("alpha", "stow", does={"tool_result": replies(Reply(returns={"content": []}))}),
         asks("stow"),
@@ -335,16 +359,16 @@ def lacks(kind: str, name: str, **wanted: Any) -> Edit:
     return edit
 
 
-def answered(name: str, call: str, outcome: dict[str, Any]) -> Edit:
-    """Answer the API call about a name otherwise."""
+def answered(name: Any, call: str, outcome: dict[str, Any], nth: int = 1) -> Edit:
+    """Answer the API call about a name, the first or a later one, otherwise."""
 
     def edit(events: list[Event]) -> list[Event]:
         def about(event: Event) -> Any:
             first = (event["args"] or [None])[0]
             return first.get("name") if isinstance(first, dict) else first
 
-        api = next(e["api"] for e in events if e.kind == "api.call" and e["call"] == call and about(e) == name)
-        return told("api.return", {"outcome": outcome}, api=api)(events)
+        asked = [e["api"] for e in events if e.kind == "api.call" and e["call"] == call and about(e) == name]
+        return told("api.return", {"outcome": outcome}, api=asked[nth - 1])(events)
 
     return edit
 

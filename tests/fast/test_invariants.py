@@ -379,6 +379,52 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         lacks("model.request", "look", request=1),
         "two calls",
     ),
+    "what-a-list-leaves-out-stays-out": (
+        "a list between prompts",
+        told("model.request", {"tools": [{"name": name, "description": name} for name in ("stow", "look")]}, request=3),
+        "two calls",
+    ),
+    "what-a-list-names-is-there": (
+        "a list between prompts",
+        lacks("model.request", "stow", request=3),
+        "two calls",
+    ),
+    "start-handlers-wait-for-each-other": (
+        "two tellers of each event",
+        without("handler.exit", event="tool_execution_start"),
+        "an update",
+    ),
+    "update-handlers-wait-for-each-other": (
+        "two tellers of each event",
+        without("handler.exit", event="tool_execution_update"),
+        "an update",
+    ),
+    "end-handlers-wait-for-each-other": (
+        "two tellers of each event",
+        without("handler.exit", event="tool_execution_end"),
+        "an update",
+    ),
+    "what-is-blocked-by-any-truth-does-not-run": (
+        "a truthy block",
+        also("tool.enter", "log.call", BODY, "log.call"),
+        "two calls",
+    ),
+    "taking-back-twice-is-false": (
+        "a tool taken back twice",
+        answered("stow", "unregisterTool", {"returned": True}, nth=2),
+        "tools taken back",
+    ),
+    "taking-back-what-is-no-name-is-false": (
+        "a tool taken back twice",
+        answered(7, "unregisterTool", {"threw": "words"}),
+        "tools taken back",
+    ),
+    "a-package-that-failed-to-load-is-not-asked": (
+        "a package that fails to load",
+        told("instance.created", {"error": "no loading"}, package="beta"),
+        "two packages",
+    ),
+    "a-factory-that-throws-is-reported": ("a package that fails to load", untold, "two packages"),
 }
 """For each invariant: a program whose trace holds, an edit that breaks it, and a program of which it cannot tell."""
 

@@ -1,0 +1,87 @@
+"""Invariants of the list in force for an agent: what it leaves out stays out, what it names is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._lifetimes import PLAIN, is_plain, named, natives_of, package_of, registrations
+from conformance.invariants._story import Story
+from conformance.trace import Event
+
+
+@invariant("setActiveTools.narrows-the-next-request")
+def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
+    """Of native tools that were there before, that no package has and that no notice names."""
+    made, later = registrations(story), _registered_natives(story)
+    told = " ".join(str(event["text"]) for event in story.kinds["notice"])
+    for request, since, names in _in_force(story, context):
+        there = {row["name"] for row in request["tools"]}
+        for name, numbers in later.items():
+            if name not in names and name not in made and max(numbers) < since and name not in told:
+                has = f"request {request['request']} of {request.agent} has {name}, which its list leaves out"
+                yield has if name in there else None
+
+
+@invariant("setActiveTools.replaces-the-list-before", "setActiveTools.narrows-the-next-request")
+def what_a_list_names_is_there(story: Story, context: Context) -> Answers:
+    """Of native tools, and of tools that one package registered while it was loaded, and that nobody took away."""
+    if any(event["act"] in ("drop-native", "unload", "reload") for event in story.kinds["operator"]):
+        return
+    natives, made = natives_of(story), registrations(story)
+    taken = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
+    threw = {event["api"] for event in story.kinds["api.return"] if "threw" in (event["outcome"] or {})}
+    created = story.kinds["agent.created"]
+    ready = story.number(created[0]) if created else 0
+    steady = {name for name in natives if name not in made}
+    for name, rows in made.items():
+        failed = any(story.instances[each["instance"]]["error"] for each in rows if each["instance"] in story.instances)
+        early = all(story.number(each) < ready and each["api"] not in threw for each in rows)
+        alone = len({package_of(story, each) for each in rows}) == 1 and name not in natives and name not in taken
+        if early and alone and not failed and PLAIN.fullmatch(name) and all(is_plain(each["args"][0]) for each in rows):
+            steady.add(name)
+    later = _registered_natives(story)
+    for request, since, names in _in_force(story, context):
+        there = {row["name"] for row in request["tools"]}
+        for name in names & steady:
+            if min(later.get(name, [0])) < since:
+                lacks = f"request {request['request']} of {request.agent} lacks {name}, which its list names"
+                yield lacks if name not in there else None
+
+
+def _registered_natives(story: Story) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for event in story.kinds["operator"]:
+        for name in event["natives"] or ():
+            found.setdefault(name, []).append(story.number(event))
+    return found
+
+
+def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[str]]]:
+    """Yield the requests for which it is beyond doubt which list is in force: where it was set, and its names."""
+    outcomes = {event["api"]: event["outcome"] or {} for event in story.kinds["api.return"]}
+    created = story.kinds["agent.created"]
+    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    if not created or not lists or story.listened:
+        return
+    enters = [story.enters.get(event["invocation"] or "") for event in lists]
+    idle = [event for event, enter in zip(lists, enters, strict=True) if enter is None]
+    if len(created) > 1 and any(story.number(event) > story.number(created[0]) for event in idle):
+        return  # Whose list it is has no rule.
+    for request in story.kinds["model.request"]:
+        agent, at = request.agent or "", story.number(request)
+        prepared = story.prepared(agent, at)
+        if prepared is None or agent in context.child_agents:
+            continue
+        mine = [
+            event
+            for event, enter in zip(lists, enters, strict=True)
+            if story.number(event) < at and (enter is None or enter.agent == agent)
+        ]
+        if not mine or story.number(mine[-1]) > prepared or story.number(mine[-1]) < story.number(created[0]):
+            continue  # One that was set meanwhile is in force or not; one from loading is for one agent.
+        enter = story.enters.get(mine[-1]["invocation"] or "")
+        names, end = (mine[-1]["args"] or [None])[0], story.gone.get(mine[-1]["instance"], len(story.events))
+        done = "returned" in outcomes.get(mine[-1]["api"], {}) and end > at
+        if done and isinstance(names, list) and (enter is None or enter.kind != "native.enter"):
+            yield request, story.number(mine[-1]), set(map(str, names))
