@@ -10,11 +10,13 @@ from conformance.invariants import _batches as _batches
 from conformance.invariants import _calls as _calls
 from conformance.invariants import _catalogues as _catalogues
 from conformance.invariants import _gates as _gates
+from conformance.invariants import _hearing as _hearing
 from conformance.invariants import _lifetimes as _lifetimes
 from conformance.invariants import _lists as _lists
 from conformance.invariants import _orders as _orders
 from conformance.invariants import _payloads as _payloads
 from conformance.invariants import _pictures as _pictures
+from conformance.invariants import _prompts as _prompts
 from conformance.invariants import _reports as _reports
 from conformance.invariants import _tools as _tools
 from conformance.invariants import _ways as _ways

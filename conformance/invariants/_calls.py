@@ -36,7 +36,10 @@ def one_end_for_every_start(story: Story, context: Context) -> Answers:
         for handler, found in [*starts.items(), *ends.items()]:
             many = len(found) > 1
             yield f"{call.label}: handler {handler[1]} of {handler[0]} was entered {len(found)} times" if many else None
-        last = max((story.number(event) for event in call.of(*call.events)), default=call.batch.begin)
+        exits = [story.exit_of(event) for event in call.handled(START)]
+        seen = [*call.of(*call.events), *[event for event in exits if event is not None]]
+        # A package that went before its start handler had answered has no end to hear.
+        last = max((story.number(event) for event in seen), default=call.batch.begin)
         for instance in story.listening(call.batch.begin, max(last, call.batch.end or 0), START, END):
             began, ended = (any(i == instance for i, _ in side) for side in (starts, ends))
             only = "start" if began else "end"

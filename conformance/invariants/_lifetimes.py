@@ -190,10 +190,39 @@ def taking_back_twice_is_false(story: Story, context: Context) -> Answers:
                 gone.add(key)
 
 
+@invariant("unregisterTool.the-own-tool-goes", roles="bridge")
+def what_was_taken_back_is_gone(story: Story, context: Context) -> Answers:
+    """From requests of steps that begin later, where one package had the name and does not register it again."""
+    if story.listened or len(story.kinds["agent.created"]) != 1:
+        return
+    natives, made = natives_of(story), registrations(story)
+    for event, outcome in _answered(story, "unregisterTool"):
+        name = named(event)
+        rows = made.get(name or "", [])
+        own = {package_of(story, each) for each in rows} == {package_of(story, event)}
+        if not own or name in natives or outcome.get("returned") is not True:
+            continue
+        at = story.number(event)
+        if all(story.number(each) < at for each in rows):
+            for request in story.kinds["model.request"]:
+                if (story.prepared(request.agent or "", story.number(request)) or 0) > at:
+                    there = any(row["name"] == name for row in request["tools"])
+                    told = f"request {request['request']} of {request.agent} lists {name}, which was taken back"
+                    yield told if there else None
+
+
+@invariant("setActiveTools.returns-nothing")
+def setting_a_list_returns_nothing(story: Story, context: Context) -> Answers:
+    for event, outcome in _answered(story, "setActiveTools"):
+        if "returned" in outcome:
+            wrong = outcome["returned"] != {"$": "undefined"}
+            yield f"setActiveTools (event {event.seq}) returned {show(outcome['returned'])}" if wrong else None
+
+
 @invariant("unregisterTool.odd-values-are-false", roles="bridge")
 def taking_back_what_is_no_name_is_false(story: Story, context: Context) -> Answers:
     for event, outcome in _answered(story, "unregisterTool"):
-        if not isinstance((event["args"] or [None])[0], str):
+        if event["args"] and not isinstance(event["args"][0], str):
             wrong = outcome.get("returned") is not False
             yield f"unregisterTool (event {event.seq}) answered {show(outcome)}" if wrong else None
 

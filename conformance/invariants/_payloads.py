@@ -153,7 +153,10 @@ def an_errors_text_is_what_the_last_patch_gave(story: Story, context: Context) -
 
 
 def _patches(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
-    """Yield the calls whose content handlers replaced by texts and pictures, and nobody wrote into: what each gave."""
+    """Yield the calls whose content handlers replaced by texts and pictures, and nobody wrote into: what each gave.
+
+    A null after another patch takes that back on Pi.
+    """
     for call in story.calls if not story.listened else ():
         seen = call.handled("tool_result")
         if not call.clear or call.batch.cut or len(call.bodies) != 1 or any(_writes(story, event) for event in seen):
@@ -161,7 +164,7 @@ def _patches(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
         if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
             continue  # What an end handler writes into the result takes effect on Pi.
         returned = [story.reply(event).get("returns") for event in seen if "throws" not in story.reply(event)]
-        given = [each["content"] for each in returned if isinstance(each, dict) and each.get("content") is not None]
+        given = [each["content"] for each in returned if isinstance(each, dict) and "content" in each]
         if given and all(isinstance(each, list) and all(map(_is_block, each)) for each in given):
             yield call, given
 

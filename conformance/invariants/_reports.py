@@ -76,6 +76,23 @@ def _reported(story: Story, context: Context, name: str) -> Answers:
             yield f"a {name} handler of {event['package']} threw {message!r}, and no notice says so" if lost else None
 
 
+@invariant("tool_result.a-vain-recovery-is-reported", roles="bridge")
+def a_vain_recovery_is_reported(story: Story, context: Context) -> Answers:
+    if "notices" not in context.capabilities or not context.settled or story.listened:
+        return
+    told = [str(event["text"]) for event in story.kinds["notice"]]
+    for call in story.calls:
+        bodies, result = call.bodies, call.result
+        if not call.clear or len(bodies) != 1 or result is None or result["isError"] is not True or call.batch.cut:
+            continue
+        for patch in call.handled("tool_result") if story.threw(bodies[0]) else ():
+            returned = story.reply(patch).get("returns")
+            if isinstance(returned, dict) and returned.get("isError") is False:
+                silent = not any(patch["package"] in text or call.name in text for text in told)
+                vain = f"{call.label}: {patch['package']} took its failure back in vain"
+                yield f"{vain}, and no notice says so" if silent else None
+
+
 @invariant("exec.the-whole-group-goes", roles="bridge")
 def no_child_outlives_the_stage(story: Story, context: Context) -> Answers:
     for event in story.kinds["operator"]:

@@ -171,6 +171,29 @@ def what_is_blocked_says_something(story: Story, context: Context) -> Answers:
         yield f"{call.label}: it was blocked, and its result says nothing (event {result.seq})" if silent else None
 
 
+@invariant("tool_call.a-block-keeps-the-tool-from-running")
+def what_is_blocked_says_why(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        gate, result = blocking(story, call), call.result
+        reason = story.reply(gate)["returns"].get("reason") if gate is not None else None
+        if not call.clear or result is None or call.batch.cut or call.bodies or not isinstance(reason, str):
+            continue
+        decided = [event["decision"] or {} for event in call.of("policy") if event["phase"] == "exit"]
+        written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
+        if len(reason) >= SHORTEST and not written and all(each.get("reason") == reason for each in decided):
+            lost = reason not in text_of(result["content"])
+            told = f"{call.label}: it was blocked because of {show(reason)}, and its result says"
+            yield f"{told} {show(text_of(result['content']))}" if lost else None
+
+
+@invariant("tool_execution_end.cut-calls-do-not-run")
+def what_was_cut_off_does_not_run(story: Story, context: Context) -> Answers:
+    for batch in story.batches:
+        for call in batch.calls if batch.finish == "length" and not story.listened else ():
+            ran = call.bodies if call.clear else []
+            yield f"{call.label}: its message was cut off, and its body ran (event {ran[0].seq})" if ran else None
+
+
 @invariant("tool_call.any-truthy-block-blocks")
 def what_is_blocked_by_any_truth_does_not_run(story: Story, context: Context) -> Answers:
     for call in story.calls if not story.listened else ():

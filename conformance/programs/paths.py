@@ -209,6 +209,8 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
     failing = "throws" in reply
     # A failure's pictures are not compared, and its text stands beside them.
     odd_patch = any(not _is_plain_patch(patch, pictures=failing) for _, patch in patches)
+    if any(_takes_back([_returned(patch) for _, patch in patches], key) for key in ("content", "isError")):
+        odd_patch = True
     patched = [_returned(patch)["content"] for _, patch in patches if _returned(patch).get("content") is not None]
     loose = own and not failing and not _is_plain_result(returned)
     pictures = own and not failing and _is_pictured(returned)
@@ -225,8 +227,11 @@ def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict
         says = "" if patched else _message(reply["throws"])
         outcome = "tool_result.an-error-stays-an-error" if recovers else "registerTool.a-thrown-error-reaches-the-model"
         said = ""
-        if patched and not odd and not recovers:
-            says, said = text_of(patched[-1]), "tool_result.an-errors-text-is-replaced"
+        if patched and not odd:
+            says = text_of(patched[-1])
+            said = (
+                "tool_result.a-vain-recovery-keeps-its-text" if recovers else "tool_result.an-errors-text-is-replaced"
+            )
         return Path(
             "threw",
             rule,
@@ -362,6 +367,12 @@ def _is_lossless(value: Any) -> bool:
     if isinstance(value, dict):
         return "$" not in value and all(map(_is_lossless, value.values()))
     return not isinstance(value, list) or all(map(_is_lossless, value))
+
+
+def _takes_back(patches: list[dict[str, Any]], key: str) -> bool:
+    """Whether a null comes after a patch: it patches nothing, and on Pi what earlier ones made is lost."""
+    given = [patch[key] for patch in patches if key in patch]
+    return any(each is None for each in given[1:])
 
 
 def _is_plain_patch(reply: dict[str, Any], pictures: bool = False) -> bool:

@@ -131,6 +131,7 @@ GATES: tuple[Reply, ...] = (
     Reply(returns={"block": True, "reason": "not today\nnor tomorrow", "content": [text("from the block")]}),
     Reply(ops=[Op(op="set", path=["input", "s"], value=" WORD ")]),
     Reply(returns={"block": True, "reason": "after a while"}, delay_ms=1),
+    Reply(returns={"block": True, "reason": "n\u00e4chste Woche \u2014 " + "vielleicht " * 60}),
     Reply(ops=[Op(op="set", path=["input", "s"], value="after a while")], delay_ms=1),
 )
 """What a ``tool_call`` handler may do."""

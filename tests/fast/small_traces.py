@@ -246,6 +246,21 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         package("beta", "fetch"),
         asks("fetch"),
     ],
+    "a tool with a snippet": [
+        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 1))]),
+        asks("stow"),
+        CallApi(package="alpha", call="unregisterTool", args=["stow"]),
+        asks("stow"),
+    ],
+    "a vain recovery": [
+        package(
+            "alpha",
+            "stow",
+            body=Reply(throws=error("the body broke")),
+            does={"tool_result": replies(Reply(returns={"isError": False}))},
+        ),
+        asks("stow"),
+    ],
     "an emptied result": [
         package("alpha", "stow", does={"tool_result": replies(Reply(returns={"content": []}))}),
         asks("stow"),
@@ -376,3 +391,16 @@ def answered(name: Any, call: str, outcome: dict[str, Any], nth: int = 1) -> Edi
 def unheard(event: str) -> Edit:
     """Let a handler of the second package hear nothing of an event."""
     return without("handler.enter", event=event, package="beta")
+
+
+def runs(call_id: str) -> Edit:
+    """Let a body run for a call, once the model has asked for it."""
+
+    def edit(events: list[Event]) -> list[Event]:
+        model = events[at(events, "log.assistant")]
+        body = {"invocation": "new", "instance": "", "package": "alpha", "tool": "stow", "params": {}, "reply": {}}
+        made = msgspec.structs.replace(model, kind="tool.enter", call_id=call_id, data=body)
+        place = at(events, "log.assistant") + 1
+        return [*events[:place], made, *events[place:]]
+
+    return edit

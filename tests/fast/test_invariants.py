@@ -27,6 +27,7 @@ from tests.fast.small_traces import (
     lacks,
     moved,
     package,
+    runs,
     shown,
     told,
     twice,
@@ -425,6 +426,50 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         "two packages",
     ),
     "a-factory-that-throws-is-reported": ("a package that fails to load", untold, "two packages"),
+    "nothing-runs-unjudged": ("two calls", without("handler.enter", event="tool_call"), "a block"),
+    "every-result-is-shown": ("two calls", without("handler.enter", event="tool_result", call_id="1"), "a block"),
+    "every-native-result-is-shown": (
+        "two calls",
+        without("handler.enter", event="tool_result", call_id="2"),
+        "a block",
+    ),
+    "every-package-is-told-of-updates": (
+        "two tellers of each event",
+        unheard("tool_execution_update"),
+        "two calls",
+    ),
+    "the-rest-of-the-chain-is-asked-once": ("two calls", twice("policy", phase="enter"), "a block"),
+    "prompts-have-what-listed-tools-gave": (
+        "a tool with a snippet",
+        told("model.request", {"system": ""}),
+        "two calls",
+    ),
+    "prompts-have-nothing-of-other-tools": (
+        "a tool with a snippet",
+        told("model.request", {"system": "use stow well"}, request=3),
+        "two calls",
+    ),
+    "what-is-blocked-says-why": (
+        "a block",
+        told("log.result", {"content": [{"type": "text", "text": "Error: no"}]}),
+        "two calls",
+    ),
+    "what-was-cut-off-does-not-run": (
+        "a cut message",
+        runs("1"),
+        "two calls",
+    ),
+    "a-vain-recovery-is-reported": ("a vain recovery", untold, "a failure"),
+    "what-was-taken-back-is-gone": (
+        "a tool with a snippet",
+        told("model.request", {"tools": [{"name": "stow", "description": "the tool stow"}]}, request=3),
+        "two calls",
+    ),
+    "setting-a-list-returns-nothing": (
+        "lists",
+        told("api.return", {"outcome": {"returned": ["stow"]}}, call="setActiveTools"),
+        "two calls",
+    ),
 }
 """For each invariant: a program whose trace holds, an edit that breaks it, and a program of which it cannot tell."""
 

@@ -1,0 +1,66 @@
+"""Invariants of the system prompt: it has what the listed tools gave for it, and nothing of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.compare import show
+from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._lifetimes import PLAIN, is_plain, natives_of, package_of, registrations
+from conformance.invariants._story import Story
+from conformance.trace import Event
+
+
+@invariant("registerTool.prompt-snippet-while-active")
+def prompts_have_what_listed_tools_gave(story: Story, context: Context) -> Answers:
+    for request, name, spec in _given(story):
+        if any(row["name"] == name for row in request["tools"]):
+            for text in _texts(spec):
+                lost = text not in str(request["system"])
+                told = f"request {request['request']} of {request.agent} lists {name}, and its system prompt lacks"
+                yield f"{told} {show(text)}" if lost else None
+
+
+@invariant("registerTool.no-prompt-snippet-while-inactive")
+def prompts_have_nothing_of_other_tools(story: Story, context: Context) -> Answers:
+    for request, name, spec in _given(story):
+        if all(row["name"] != name for row in request["tools"]):
+            for text in _texts(spec):
+                there = text in str(request["system"])
+                told = (
+                    f"request {request['request']} of {request.agent} does not list {name}, and its system prompt has"
+                )
+                yield f"{told} {show(text)}" if there else None
+
+
+def _given(story: Story) -> Iterator[tuple[Event, str, dict[str, Any]]]:
+    """Yield the first request of each turn with each tool that one package has; where there is one agent."""
+    natives, made = natives_of(story), registrations(story)
+    done = {event["api"]: story.number(event) for event in story.kinds["api.return"] if "returned" in event["outcome"]}
+    turns = story.kinds["turn.start"]
+    alone = len(story.kinds["agent.created"]) == 1 and not story.listened
+    for request in story.kinds["model.request"] if alone else ():
+        at = story.number(request)
+        begun = max(
+            (story.number(turn) for turn in turns if turn.agent == request.agent and story.number(turn) < at),
+            default=None,
+        )
+        if begun is None or request["system"] is None or story.changed(begun, at):
+            continue
+        if any(
+            begun < story.number(other) < at and other.agent == request.agent for other in story.kinds["model.request"]
+        ):
+            continue
+        for name, rows in made.items():
+            whole = all(done.get(each["api"], at) < begun and is_plain(each["args"][0]) for each in rows)
+            owned = len({package_of(story, each) for each in rows}) == 1 and name not in natives
+            if whole and owned and PLAIN.fullmatch(name):
+                yield request, name, rows[-1]["args"][0]
+
+
+def _texts(spec: dict[str, Any]) -> list[str]:
+    given = [spec.get("promptSnippet"), *(spec.get("promptGuidelines") or [])]
+    return [
+        text for text in given if isinstance(text, str) and text.strip() == text and len(text) > 4 and "\n" not in text
+    ]
