@@ -28,31 +28,15 @@ def package_of(story: Story, event: Event) -> str:
     return str(event["instance"] if made is None else made["package"])
 
 
-def natives_of(story: Story) -> set[str]:
-    """Return every name that a native tool had at some time."""
-    return {name for event in story.kinds["operator"] for name in event["natives"] or ()}
-
-
-def registrations(story: Story) -> dict[str, list[Event]]:
-    """Return the calls of ``registerTool`` by the name that they register."""
-    found: dict[str, list[Event]] = {}
-    for event in story.kinds["api.call"]:
-        name = named(event)
-        if event["call"] == "registerTool" and name is not None:
-            found.setdefault(name, []).append(event)
-    return found
-
-
 def _answered(story: Story, call: str) -> Iterator[tuple[Event, dict[str, Any]]]:
     """Yield the calls of one method by instances that were there, with how each was answered."""
-    outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
     for event in story.kinds["api.call"]:
-        outcome = outcomes.get(event["api"])
+        if event["call"] != call or not story.outcomes.get(event["api"]):
+            continue
         gone = story.gone.get(event["instance"] or "", len(story.events))
         made = story.instances.get(event["instance"] or "")
-        known = made is not None and made["error"] is None
-        if event["call"] == call and known and isinstance(outcome, dict) and story.number(event) < gone:
-            yield event, outcome
+        if made is not None and made["error"] is None and story.number(event) < gone:
+            yield event, story.outcomes[event["api"]]
 
 
 @invariant(
@@ -62,7 +46,7 @@ def _answered(story: Story, call: str) -> Iterator[tuple[Event, dict[str, Any]]]
 )
 def a_plain_tool_may_be_registered(story: Story, context: Context) -> Answers:
     """Where one package alone has the name, and no native tool, registering it does not throw."""
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     for event, outcome in _answered(story, "registerTool"):
         name = named(event)
         if name is None or PLAIN.fullmatch(name) is None or name in natives:
@@ -92,7 +76,7 @@ def a_tool_registered_after_a_list_is_listed(story: Story, context: Context) -> 
 def _listed(story: Story, fits: Callable[[list[Event]], bool]) -> Answers:
     if story.listened or len(story.kinds["agent.created"]) != 1:
         return
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     taken = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
     answered = {event["api"]: event for event, outcome in _answered(story, "registerTool") if "returned" in outcome}
     done = {event["api"]: story.number(event) for event in story.kinds["api.return"]}
@@ -121,19 +105,19 @@ def is_plain(spec: dict[str, Any]) -> bool:
 
 @invariant("unregisterTool.an-unknown-name-is-false", roles="bridge")
 def taking_back_an_unknown_name_is_false(story: Story, context: Context) -> Answers:
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     return _not_taken(story, lambda event, name: name not in natives and name not in made)
 
 
 @invariant("unregisterTool.a-native-tool-stays", roles="bridge")
 def taking_back_a_native_tool_is_false(story: Story, context: Context) -> Answers:
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     return _not_taken(story, lambda event, name: name in natives and name not in made)
 
 
 @invariant("unregisterTool.another-packages-tool-stays", roles="bridge")
 def taking_back_another_packages_tool_is_false(story: Story, context: Context) -> Answers:
-    made = registrations(story)
+    made = story.registrations
     return _not_taken(
         story,
         lambda event, name: (
@@ -156,8 +140,8 @@ def _not_taken(story: Story, fits: Callable[[Event, str], bool]) -> Answers:
 @invariant("unregisterTool.the-own-tool-goes", roles="bridge")
 def taking_back_the_own_tool_is_true(story: Story, context: Context) -> Answers:
     """The first time, where one instance alone has registered the name and nothing of it threw."""
-    natives, made = natives_of(story), registrations(story)
-    threw = {event["api"] for event in story.kinds["api.return"] if "threw" in (event["outcome"] or {})}
+    natives, made = story.natives, story.registrations
+    threw = {api for api, outcome in story.outcomes.items() if "threw" in outcome}
     seen: set[str] = set()
     for event, outcome in _answered(story, "unregisterTool"):
         name = named(event)
@@ -195,7 +179,7 @@ def what_was_taken_back_is_gone(story: Story, context: Context) -> Answers:
     """From requests of steps that begin later, where one package had the name and does not register it again."""
     if story.listened or len(story.kinds["agent.created"]) != 1:
         return
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     for event, outcome in _answered(story, "unregisterTool"):
         name = named(event)
         rows = made.get(name or "", [])
@@ -248,7 +232,7 @@ def a_factory_that_throws_is_reported(story: Story, context: Context) -> Answers
 
 @invariant("registerTool.tools-go-with-their-package", roles="bridge")
 def tools_of_a_removed_package_are_gone(story: Story, context: Context) -> Answers:
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     removed = {event["instance"]: story.number(event) for event in story.kinds["instance.disposed"]}
     if not removed or story.listened:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import PLAIN, is_plain, named, natives_of, package_of, registrations
+from conformance.invariants._lifetimes import PLAIN, is_plain, named, package_of
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -13,7 +13,7 @@ from conformance.trace import Event
 @invariant("setActiveTools.narrows-the-next-request")
 def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
     """Of native tools that were there before, that no package has and that no notice names."""
-    made, later = registrations(story), _registered_natives(story)
+    made, later = story.registrations, _registered_natives(story)
     told = " ".join(str(event["text"]) for event in story.kinds["notice"])
     for request, since, names in _in_force(story, context):
         there = {row["name"] for row in request["tools"]}
@@ -28,9 +28,9 @@ def what_a_list_names_is_there(story: Story, context: Context) -> Answers:
     """Of native tools, and of tools that one package registered while it was loaded, and that nobody took away."""
     if any(event["act"] in ("drop-native", "unload", "reload") for event in story.kinds["operator"]):
         return
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     taken = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
-    threw = {event["api"] for event in story.kinds["api.return"] if "threw" in (event["outcome"] or {})}
+    threw = {api for api, outcome in story.outcomes.items() if "threw" in outcome}
     created = story.kinds["agent.created"]
     ready = story.number(created[0]) if created else 0
     steady = {name for name in natives if name not in made}
@@ -59,7 +59,6 @@ def _registered_natives(story: Story) -> dict[str, list[int]]:
 
 def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[str]]]:
     """Yield the requests for which it is beyond doubt which list is in force: where it was set, and its names."""
-    outcomes = {event["api"]: event["outcome"] or {} for event in story.kinds["api.return"]}
     created = story.kinds["agent.created"]
     lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
     if not created or not lists or story.listened:
@@ -82,6 +81,6 @@ def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[
             continue  # One that was set meanwhile is in force or not; one from loading is for one agent.
         enter = story.enters.get(mine[-1]["invocation"] or "")
         names, end = (mine[-1]["args"] or [None])[0], story.gone.get(mine[-1]["instance"], len(story.events))
-        done = "returned" in outcomes.get(mine[-1]["api"], {}) and end > at
+        done = "returned" in story.outcomes.get(mine[-1]["api"], {}) and end > at
         if done and isinstance(names, list) and (enter is None or enter.kind != "native.enter"):
             yield request, story.number(mine[-1]), set(map(str, names))

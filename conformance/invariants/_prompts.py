@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.compare import show
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import PLAIN, is_plain, natives_of, package_of, registrations
+from conformance.invariants._lifetimes import PLAIN, is_plain, package_of
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -36,7 +36,7 @@ def prompts_have_nothing_of_other_tools(story: Story, context: Context) -> Answe
 
 def _given(story: Story) -> Iterator[tuple[Event, str, dict[str, Any]]]:
     """Yield the first request of each turn with each tool that one package has; where there is one agent."""
-    natives, made = natives_of(story), registrations(story)
+    natives, made = story.natives, story.registrations
     done = {event["api"]: story.number(event) for event in story.kinds["api.return"] if "returned" in event["outcome"]}
     turns = story.kinds["turn.start"]
     alone = len(story.kinds["agent.created"]) == 1 and not story.listened

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 from conformance.trace import Event, Trace
@@ -137,6 +138,26 @@ class Story:
         """Every call, in model order."""
         for batch in self.batches:
             yield from batch.calls
+
+    @cached_property
+    def outcomes(self) -> dict[str, dict[str, Any]]:
+        """How each call of the Pi API was answered, by its id."""
+        return {event["api"]: event["outcome"] or {} for event in self.kinds["api.return"]}
+
+    @cached_property
+    def registrations(self) -> dict[str, list[Event]]:
+        """The calls of ``registerTool``, by the name that they register."""
+        found: dict[str, list[Event]] = {}
+        for event in self.kinds["api.call"]:
+            about = (event["args"] or [None])[0]
+            if event["call"] == "registerTool" and isinstance(about, dict) and isinstance(about.get("name"), str):
+                found.setdefault(about["name"], []).append(event)
+        return found
+
+    @cached_property
+    def natives(self) -> frozenset[str]:
+        """Every name that a native tool had at some time."""
+        return frozenset(name for event in self.kinds["operator"] for name in event["natives"] or ())
 
     def number(self, event: Event) -> int:
         """Return the event's place in the trace."""
@@ -357,6 +378,7 @@ _LOSSY = re.compile(r"-0(?:\.0*)?(?![.\d])|[eE][+-]?\d{3}")
 """Numbers that JSON text can write and JSON values cannot give back: minus zero, overflow and underflow."""
 
 
+@lru_cache(maxsize=1024)
 def parsed(text: Any) -> Any:
     """Return the value of an argument text; ``None`` for what is no JSON or holds numbers that are lost on the way."""
     try:

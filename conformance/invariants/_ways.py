@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from conformance.compare import show
@@ -32,7 +33,7 @@ def what_is_no_json_does_not_run(story: Story, context: Context) -> Answers:
 @invariant("registerTool.numbers-that-json-cannot-carry", roles="bridge")
 def what_json_cannot_carry_does_not_run(story: Story, context: Context) -> Answers:
     for call in story.calls if not story.listened else ():
-        if call.clear and _is_json(call.text) and _loses(json.loads(call.text)):
+        if call.clear and _loses(call.text):
             ran = call.bodies
             yield f"{call.label}: {show(call.text)} is not what its body got (event {ran[0].seq})" if ran else None
 
@@ -42,6 +43,7 @@ def _wants_object(spec: dict[str, Any]) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object"
 
 
+@lru_cache(maxsize=1024)
 def _is_json(text: str) -> bool:
     try:
         json.loads(text, parse_constant=_refuse)
@@ -54,20 +56,25 @@ def _refuse(word: str) -> None:
     raise ValueError(word)
 
 
-def _loses(value: Any) -> bool:
-    """Whether a number is not the same after a round trip: minus zero, or one too large."""
+@lru_cache(maxsize=1024)
+def _loses(text: str) -> bool:
+    """Whether a number of a JSON text is not the same after a round trip: minus zero, or one too large."""
+    return _is_json(text) and _has_lossy(json.loads(text))
+
+
+def _has_lossy(value: Any) -> bool:
     if isinstance(value, float):
         return not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0)
     if isinstance(value, dict):
-        return any(map(_loses, value.values()))
-    return isinstance(value, list) and any(map(_loses, value))
+        return any(map(_has_lossy, value.values()))
+    return isinstance(value, list) and any(map(_has_lossy, value))
 
 
 @invariant("tool_call.only-a-block-decides")
 def what_is_judged_and_not_blocked_runs(story: Story, context: Context) -> Answers:
     """A package's own tool, where somebody was asked: then its arguments are right."""
     missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
-    own = {name for name, _ in _specs(story)} - {n for e in story.kinds["operator"] for n in e["natives"] or ()}
+    own = {name for name, _ in _specs(story)} - story.natives
     for call in story.calls:
         if call.name in missing or call.name not in own or not _goes_through(story, call):
             continue
@@ -81,7 +88,7 @@ def what_is_judged_and_not_blocked_runs(story: Story, context: Context) -> Answe
 def what_judges_change_runs(story: Story, context: Context) -> Answers:
     """A package's own tool whose arguments were right, and were then changed: they are not validated again."""
     missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
-    own = {name for name, _ in _specs(story)} - {n for e in story.kinds["operator"] for n in e["natives"] or ()}
+    own = {name for name, _ in _specs(story)} - story.natives
     for call in story.calls:
         if call.name in missing or call.name not in own or not _goes_through(story, call, changed=True):
             continue
@@ -150,10 +157,9 @@ def _is_in_input(op: dict[str, Any]) -> bool:
 
 def _specs(story: Story) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every registration by a package: its name, and what was given."""
-    for event in story.kinds["api.call"]:
-        spec = (event["args"] or [None])[0]
-        if event["call"] == "registerTool" and isinstance(spec, dict):
-            yield str(spec.get("name")), spec
+    for name, rows in story.registrations.items():
+        for event in rows:
+            yield name, event["args"][0]
 
 
 @invariant("tool_call.a-block-without-a-reason-still-says-something")
