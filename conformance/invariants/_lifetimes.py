@@ -226,8 +226,14 @@ def a_factory_that_throws_is_reported(story: Story, context: Context) -> Answers
         return
     for made in story.instances.values():
         if made["error"] is not None:
-            silent = not any(made["package"] in str(event["text"]) for event in story.kinds["notice"])
-            yield f"{made['package']} failed to load, and no notice names it" if silent else None
+            error = made["error"]
+            said = error.get("message") if isinstance(error, dict) else error
+            words = [made["package"], *([said] if isinstance(said, str) and said else [])]
+            silent = not any(
+                event["instance"] == made["instance"] or any(word in str(event["text"]) for word in words)
+                for event in story.kinds["notice"]
+            )
+            yield f"{made['package']} failed to load, and no notice says so" if silent else None
 
 
 @invariant("registerTool.tools-go-with-their-package", roles="bridge")

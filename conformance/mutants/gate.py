@@ -17,12 +17,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from conformance._pytest.first_kill import BLANKET_RULES, BLANKET_SURFACES
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.mutants.registry import Mutant, load_mutants
 from conformance.verdicts import WRONG, Verdict
 
-BLANKET_RULES, BLANKET_SURFACES = 20, 6
-"""How many rules, of how many surfaces, must catch a mutant that is wrong nearly everywhere."""
 AT_ONCE = 20
 """Mutants of one session when each is asked everything: more would fill the memory with tests."""
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from conformance._pytest.first_kill import BLANKET_RULES, BLANKET_SURFACES
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.catalogue.model import Rule, Source, Surface
 from conformance.mutants import gate, load_mutants, registry
-from conformance.mutants.gate import BLANKET_RULES, BLANKET_SURFACES, Matrix, joins, problems
+from conformance.mutants.gate import Matrix, joins, problems
 from conformance.mutants.registry import Mutant, mutant
 from conformance.verdicts import Verdict
 from reference_bridge.bridge.bridge import Bridge
