@@ -49,6 +49,30 @@ def what_a_list_names_is_there(story: Story, context: Context) -> Answers:
                 yield lacks if name not in there else None
 
 
+@invariant("setActiveTools.later-agents-are-untouched", "setActiveTools.agents-are-apart")
+def without_a_list_every_native_is_there(story: Story, context: Context) -> Answers:
+    """For an agent in whose handlers nobody set a list, where none was set outside handlers either."""
+    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    enters = [story.enters.get(event["invocation"] or "") for event in lists]
+    dropped = any(event["act"] == "drop-native" for event in story.kinds["operator"])
+    if not lists or None in enters or dropped or story.listened:
+        return
+    narrowed = {enter.agent for enter in enters if enter is not None}
+    if any(enter.kind == "native.enter" for enter in enters if enter is not None):
+        return
+    made, later = story.registrations, _registered_natives(story)
+    for request in story.kinds["model.request"]:
+        agent = request.agent or ""
+        since = story.prepared(agent, story.number(request))
+        if agent in narrowed or agent in context.child_agents or since is None:
+            continue
+        there = {row["name"] for row in request["tools"]}
+        for name, numbers in later.items():
+            if name not in made and min(numbers) < since:
+                lacks = f"request {request['request']} of {agent} lacks {name}, and nobody set a list for that agent"
+                yield lacks if name not in there else None
+
+
 def _registered_natives(story: Story) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for event in story.kinds["operator"]:

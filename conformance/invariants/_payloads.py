@@ -131,6 +131,20 @@ def patches_build_on_each_other(story: Story, context: Context) -> Answers:
                 yield f"{told} after {one['package']} left {show(value)} (event {two.seq})" if wrong else None
 
 
+@invariant("registerTool.text-results-reach-log-and-model")
+def a_result_of_nothing_stays_empty(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        bodies, result = call.of("tool.enter"), call.result
+        if not call.clear or len(bodies) != 1 or result is None or call.batch.cut or call.handled("tool_result"):
+            continue
+        returned = story.reply(bodies[0]).get("returns")
+        if isinstance(returned, dict) and returned.get("content") == [] and not story.threw(bodies[0]):
+            if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+                continue
+            text = text_of(result["content"])
+            yield f"{call.label}: its tool returned nothing, and the log keeps {show(text)}" if text else None
+
+
 @invariant("tool_result.content-may-be-emptied")
 def an_emptied_result_is_empty(story: Story, context: Context) -> Answers:
     for call, patches in _patches(story):

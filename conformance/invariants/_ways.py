@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from conformance.compare import show
+from conformance.compare import same, show
 from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._story import Call, Story
@@ -162,6 +162,37 @@ def _specs(story: Story) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, event["args"][0]
 
 
+@invariant("registerTool.arguments-are-coerced-as-on-pi")
+def a_tool_that_asks_for_nothing_gets_what_was_written(story: Story, context: Context) -> Answers:
+    """Where nobody judges the call, and no registration of the tool has properties or prepares its arguments."""
+    asks = {name for name, spec in _specs(story) if spec.get("parameters") != _ANYTHING or spec.get("prepare")}
+    for call in story.calls if not story.listened else ():
+        bodies = call.of("tool.enter")
+        if not call.clear or len(bodies) != 1 or call.name in asks or not isinstance(call.record, dict):
+            continue
+        if call.handled("tool_call") or any(
+            story.reply(each).get("ops") for each in call.handled("tool_execution_start")
+        ):
+            continue
+        ran = bodies[0]["params"]
+        told = f"{call.label}: ran with {show(ran)}, the model wrote {show(call.record)}"
+        yield None if same(ran, call.record) else told
+
+
+_ANYTHING = {"type": "object", "properties": {}}
+
+
+@invariant("registerTool.a-throwing-prepare-arguments-fails-the-call")
+def what_cannot_be_prepared_does_not_run(story: Story, context: Context) -> Answers:
+    throws = {name for name, spec in _specs(story) if "throws" in (spec.get("prepare") or {})}
+    throws -= {name for name, spec in _specs(story) if "throws" not in (spec.get("prepare") or {})} | story.natives
+    for call in story.calls if not story.listened else ():
+        if call.clear and call.name in throws and call.record is not None:
+            ran = [*call.of("tool.enter"), *call.handled("tool_call")]
+            told = f"{call.label}: its arguments could not be prepared, and it went on"
+            yield f"{told} (event {ran[0].seq})" if ran else None
+
+
 @invariant("tool_call.a-block-without-a-reason-still-says-something")
 def what_is_blocked_says_something(story: Story, context: Context) -> Answers:
     for call in story.calls if not story.listened else ():
@@ -245,16 +276,26 @@ def what_a_tool_returns_is_a_success(story: Story, context: Context) -> Answers:
         returned = story.reply(bodies[0]).get("returns")
         if not isinstance(returned, dict) or returned.get("isError") is not True or story.threw(bodies[0]):
             continue
+        if not _is_blocks(returned.get("content")):
+            continue
         handlers = [*call.handled("tool_result"), *call.handled("tool_execution_end")]
         if any(_flags(story.reply(enter)) or ("reply" not in enter.data) for enter in handlers):
             continue
         yield f"{call.label}: its tool returned isError, and it failed" if result["isError"] is True else None
 
 
+def _is_blocks(content: Any) -> bool:
+    return isinstance(content, list) and all(
+        isinstance(block, dict) and block.get("type") == "text" for block in content
+    )
+
+
 def _flags(reply: dict[str, Any]) -> bool:
-    """Whether a handler may have set the flag of a result."""
+    """Whether a handler may have set the flag of a result, or may have broken it."""
     returned = reply.get("returns")
     odd = returned is not None and (not isinstance(returned, dict) or "$" in returned or "isError" in returned)
+    if isinstance(returned, dict) and "content" in returned and not _is_blocks(returned["content"]):
+        return True
     return odd or any(op["path"][:1] in (["isError"], ["result"]) for op in reply.get("ops") or ())
 
 

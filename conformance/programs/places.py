@@ -23,7 +23,17 @@ def interfered(story: Story, agent: str, before: int) -> bool:
             return True
         if event["act"] == "load" and any(story.number(each) < story.number(event) for each in created):
             return True
-    return _narrowed_for_nobody(story, before)
+    return _narrowed_for_nobody(story, before) or _changed_by_a_failed_package(story, before)
+
+
+def _changed_by_a_failed_package(story: Story, before: int) -> bool:
+    """Whether a package that failed to load changed something afterwards: on Pi it may, and no rule says so."""
+    failed = {name: story.number(made) for name, made in story.instances.items() if made["error"] is not None}
+    return any(
+        failed.get(event["instance"], before) < story.number(event) < before
+        for event in (story.kinds["api.call"] if failed else ())
+        if event["call"] in ("setActiveTools", "registerTool", "unregisterTool")
+    )
 
 
 def _narrowed_for_nobody(story: Story, before: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.drivers.protocol import ModelAnswer, NativeSpec, Op, PolicySpec, Reply, ToolCall
+from conformance.drivers.protocol import ModelAnswer, NativeSpec, Op, PolicySpec, Reply, ToolCall, ToolSpec
 from conformance.peer import error, text_result
 from conformance.programs.operations import (
     AddAgent,
@@ -250,6 +250,35 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 1))]),
         asks("stow"),
         CallApi(package="alpha", call="unregisterTool", args=["stow"]),
+        asks("stow"),
+    ],
+    "a tool that cannot be prepared": [
+        AddPackage(
+            name="alpha",
+            tools=[
+                Tool(
+                    spec=ToolSpec(
+                        name="stow",
+                        label="stow",
+                        description="the tool stow",
+                        parameters=OPEN,
+                        prepare=Reply(throws=error("cannot be prepared")),
+                    )
+                )
+            ],
+        ),
+        asks("stow"),
+    ],
+    "a result of nothing": [
+        AddPackage(
+            name="alpha",
+            tools=[
+                Tool(
+                    spec=tool_spec("stow", OPEN, 0),
+                    does=[Behaviour(reply=Reply(returns={"content": [], "details": {}}))],
+                )
+            ],
+        ),
         asks("stow"),
     ],
     "a vain recovery": [

@@ -426,6 +426,26 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         "two packages",
     ),
     "a-factory-that-throws-is-reported": ("a package that fails to load", untold, "two packages"),
+    "a-tool-that-asks-for-nothing-gets-what-was-written": (
+        "a tool with a snippet",
+        told("tool.enter", {"params": {"s": "another"}}),
+        "two calls",
+    ),
+    "what-cannot-be-prepared-does-not-run": (
+        "a tool that cannot be prepared",
+        also("tool.enter", "log.call", BODY, "log.call"),
+        "two calls",
+    ),
+    "a-result-of-nothing-stays-empty": (
+        "a result of nothing",
+        told("log.result", {"content": [{"type": "text", "text": "(no output)"}]}),
+        "two calls",
+    ),
+    "without-a-list-every-native-is-there": (
+        "two agents",
+        lacks("model.request", "look", request=1),
+        "a list between prompts",
+    ),
     "nothing-runs-unjudged": ("two calls", without("handler.enter", event="tool_call"), "a block"),
     "every-result-is-shown": ("two calls", without("handler.enter", event="tool_result", call_id="1"), "a block"),
     "every-native-result-is-shown": (
