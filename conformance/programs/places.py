@@ -37,14 +37,20 @@ def _changed_by_a_failed_package(story: Story, before: int) -> bool:
 
 
 def _narrowed_for_nobody(story: Story, before: int) -> bool:
-    """Whether a list was set outside any handler, and there are several agents: whose it is has no rule."""
+    """Whether a list was set where no package is at work, and there are several agents: whose it is has no rule."""
     agents = [story.number(event) for event in story.kinds["agent.created"]]
     if len(agents) < 2 or agents[1] > before:
         return False
     return any(
-        event["call"] == "setActiveTools" and not event["invocation"] and agents[0] < story.number(event) < before
+        event["call"] == "setActiveTools" and _is_nobodys(story, event) and agents[0] < story.number(event) < before
         for event in story.kinds["api.call"]
     )
+
+
+def _is_nobodys(story: Story, event: Event) -> bool:
+    """Whether an API call was made outside any handler and tool of a package; a native's body is none of these."""
+    enter = story.enters.get(event["invocation"] or "")
+    return not event["invocation"] or (enter is not None and enter.kind == "native.enter")
 
 
 def lists_while_loading(story: Story) -> set[tuple[str, bool]]:
