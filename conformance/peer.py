@@ -142,6 +142,8 @@ class StagePeer:
                 data["natives"] = [native.name for native in message.natives]
             elif isinstance(message, NativeRegister):
                 data["natives"] = [message.native.name]
+            elif isinstance(message, PackageUnload | PackageReload):
+                data["package"] = message.package
             self._write(self._latest, "operator", getattr(message, "agent", None), None, data)
 
     def closed(self, children: list[int] | None) -> None:

@@ -126,6 +126,7 @@ class Story:
         self.subscriptions: list[Subscription] = []
         self.instances: dict[str, Event] = {}
         self.gone: dict[str, int] = {}
+        """Where an instance was no longer there for sure: it failed, was disposed, or its package began to go."""
         self.kinds: dict[str, list[Event]] = defaultdict(list)
         self.changes: list[int] = []
         """Where something happened that may change what tools an agent sees."""
@@ -267,6 +268,8 @@ class Story:
                         batch.spoken = True
                 elif act in OPERATORS:
                     self.changes.append(number)
+                    if act in ("unload", "reload"):
+                        self._leave(event["package"], number)
                 self.listened = self.listened or act in ("host", "listen")
             elif kind == "api.call":
                 self._api(number, event)
@@ -286,6 +289,11 @@ class Story:
         for batches in open_batches.values():
             for batch in batches:
                 batch.cut = batch.cut or batch.after is None
+
+    def _leave(self, package: str | None, number: int) -> None:
+        for instance, made in self.instances.items():
+            if package is not None and made["package"] == package:
+                self.gone.setdefault(instance, number)
 
     def _api(self, number: int, event: Event) -> None:
         if event["call"] in CHANGES:

@@ -76,7 +76,9 @@ def a_list_reaches_no_other_agent(story: Story, context: Context) -> Answers:
         before, last[agent] = last.get(agent), request
         if before is None:
             continue
-        between = [n for n in story.changes if story.number(before) < n < story.number(request)]
+        # What came while the earlier request was prepared may show in the later one only.
+        begin = story.prepared(agent, story.number(before)) or story.number(before)
+        between = [n for n in story.changes if begin < n < story.number(request)]
         if not between or not all(_is_foreign(story, story.events[number], agent) for number in between):
             continue
         wrong = _names(before) ^ _names(request)
