@@ -246,6 +246,44 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
 
+  @rule:tool_execution_end.one-end-for-every-start @case:cancelled-among-three
+  Scenario: A cancel while the second of three calls runs
+    Given the tool "read_note" does
+      """
+      when: {call: "2"}
+      acts: [{do: update, update: {content: [{type: text, text: half a page}]}}, {do: cancel}]
+      returns: {content: [{type: text, text: a page}], details: {}}
+      """
+    When the model calls in one message
+      | tool      |
+      | read_note |
+      | read_note |
+      | read_note |
+    Then call "1" succeeds
+    And package "recorder" sees tool_execution_end of call "1" with {"isError": false}
+    And package "recorder" sees both start and end of call "1", or neither
+    And package "recorder" sees tool_execution_end of call "2" with {"toolName": "read_note"}
+    And package "recorder" sees both start and end of call "2", or neither
+    And package "recorder" sees both start and end of call "3", or neither
+
+  @rule:tool_execution_end.nothing-of-a-call-after-its-end @case:cancelled
+  Scenario: The end of a call whose tool reported progress and was cancelled
+    Given the tool "read_note" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: half a page}]}}, {do: cancel}]
+      returns: {content: [{type: text, text: a page}], details: {}}
+      lateUpdates: [{content: [{type: text, text: too late}]}]
+      """
+    And package "redactor" replaces the text of results by "a page, redacted"
+    When the model calls "read_note"
+    Then package "recorder" sees, in this order
+      | event                 | call |
+      | tool_execution_start  | 1    |
+      | tool_call             | 1    |
+      | tool_execution_update | 1    |
+      | tool_result           | 1    |
+      | tool_execution_end    | 1    |
+
   @rule:tool_execution_end.calls-after-a-cancel
   Scenario Outline: The call of the prompt after one that the user cancelled
     Given package "<who>" answers <event> with
@@ -341,6 +379,47 @@ Feature: tool_execution_end
       """
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
+
+  @rule:tool_execution_end.calls-the-host-breaks-end-as-errors
+  Scenario Outline: What the end of a call says that the host's <place> broke
+    Given the host's <place> of "read_note" throws "the host stumbled"
+    When the model calls "read_note"
+    Then call "1" fails
+    And package "recorder" sees tool_execution_end of call "1" with {"isError": true}
+
+    Examples:
+      | place          |
+      | listener       |
+      | inner-listener |
+      | guard          |
+
+  @rule:tool_execution_end.ends-of-broken-calls-tell-the-durable-result
+  Scenario Outline: The text of the end of a call that the host's <place> broke
+    Given the host's <place> of "read_note" throws "the host stumbled"
+    When the model calls "read_note"
+    Then call "1" fails and says "the host stumbled"
+    And the end of call "1" tells what the log keeps
+
+    Examples:
+      | place          |
+      | listener       |
+      | inner-listener |
+      | guard          |
+
+  @rule:tool_execution_end.ends-of-calls-a-wrapper-breaks-tell-the-durable-result
+  Scenario Outline: The end of a call that a listener around its body, or after it, broke
+    Given a listener "broken" of <event> that
+      """
+      throws: {$: error, message: the wrapper broke}
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "the wrapper broke"
+    And the end of call "1" tells what the log keeps
+
+    Examples:
+      | event              |
+      | tools/execute      |
+      | tools/post-execute |
 
   @rule:tool_execution_end.calls-a-wrapper-breaks-end
   Scenario Outline: A listener around the body, or after it, that throws

@@ -52,6 +52,18 @@ Feature: tool_execution_start
     Then package "recorder" sees tool_execution_start of call "1" with {"args": {"weight": 3}}
     And the log keeps {"weight": 3} as the arguments of call "1"
 
+  @rule:tool_execution_start.arguments-equal-the-durable-record @case:long
+  Scenario Outline: Arguments with a text of <characters> thousand characters
+    Given a package "scales" with the tool "weigh"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "weigh" with {"label": {"$": "repeat", "text": "a long one", "times": <times>}}
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": {"label": {"$": "repeat", "text": "a long one", "times": <times>}}}
+
+    Examples:
+      | characters | times |
+      | twenty     | 2000  |
+      | 200        | 20000 |
+
   @rule:tool_execution_start.arguments-equal-the-durable-record @case:native
   Scenario: Arguments of a native tool
     Given a native tool "disk_cleaner"
@@ -116,6 +128,32 @@ Feature: tool_execution_start
       | closed_notes          |
       | weigh                 |
       | no_such_tool_anywhere |
+
+  @rule:tool_execution_start.every-call-starts @case:parallel-natives
+  Scenario: Native calls that run beside each other
+    Given a native tool "disk_reader" with
+      """
+      parallel: true
+      """
+    And a native tool "disk_scanner" with
+      """
+      parallel: true
+      """
+    And the body of "disk_reader" does
+      """
+      when: {call: "1"}
+      acts: [{do: hold, kinds: [native.enter]}]
+      """
+    And package "recorder" listens to tool_execution_start
+    When the model calls in one message
+      | tool         |
+      | disk_reader  |
+      | disk_scanner |
+      | disk_reader  |
+    Then package "recorder" sees tool_execution_start of call "1" with {"toolName": "disk_reader"}
+    And package "recorder" sees tool_execution_start of call "2" with {"toolName": "disk_scanner"}
+    And package "recorder" sees tool_execution_start of call "3" with {"toolName": "disk_reader"}
+    And package "recorder" sees tool_execution_start 3 times
 
   # --- when it comes ---
 
@@ -188,6 +226,27 @@ Feature: tool_execution_start
       the tool_call of call "1"
       the body of call "1"
       """
+
+  @rule:tool_execution_start.awaited-before-the-end
+  Scenario Outline: A slow start handler keeps the end of a call that nobody judges waiting
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}}, required: [grams]}
+      """
+    And package "recorder" listens to tool_execution_end
+    And package "slow" holds tool_execution_start until something else happens
+    When the model calls "<tool>" with {"grams": "a lot"}
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1" in package "slow"
+      the tool_execution_end of call "1" in package "recorder"
+      the durable result of call "1"
+      """
+
+    Examples:
+      | tool                  |
+      | weigh                 |
+      | no_such_tool_anywhere |
 
   @rule:tool_execution_start.handlers-are-told-in-load-order
   Scenario: Packages in load order, handlers in order of registration

@@ -140,6 +140,23 @@ Feature: tool_execution_update
       the durable result of call "1"
       """
 
+  @rule:tool_execution_update.awaited-before-the-result @case:cancelled
+  Scenario: A handler that takes its time about a tool that the user cancels
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: halfway}]}}, {do: cancel}]
+      returns: {content: [{type: text, text: done}]}
+      """
+    And package "digger" holds tool_execution_update until something else happens
+    And package "watcher" listens to tool_execution_end
+    When the model calls "dig"
+    Then this order holds
+      """
+      the return of tool_execution_update of call "1" in package "digger"
+      the tool_execution_end of call "1" in package "watcher"
+      the durable result of call "1"
+      """
+
   @rule:tool_execution_update.awaited-before-the-result @case:one-of-three
   Scenario Outline: One slow update handler among quick ones
     Given the tool "dig" sends the update "halfway"
