@@ -43,8 +43,12 @@ def same(found: Any, wanted: Any) -> bool:
 
 
 def written_out(value: Any) -> Any:
-    """Return the text that a ``repeat`` tag stands for, and any other value as it is."""
-    return value["text"] * value["times"] if isinstance(value, dict) and value.get("$") == "repeat" else value
+    """Return a value with the text in place of each ``repeat`` tag in it."""
+    if isinstance(value, dict) and value.get("$") == "repeat":
+        return value["text"] * value["times"]
+    if isinstance(value, dict):
+        return {key: written_out(each) for key, each in value.items()}
+    return [written_out(each) for each in value] if isinstance(value, list) else value
 
 
 def holds(found: Any, wanted: Any) -> bool:

@@ -107,7 +107,7 @@ def _schema(stage: Stage, row: Mapping[str, Any]) -> None:
     if not isinstance(wanted, dict) or keyword not in wanted:
         raise HarnessError(f"the schema of this row has no {keyword} at {row['path']!r}", "mend keyword or path")
     found = _at((shown or {}).get("parameters"), steps)
-    if isinstance(found, dict) and keyword in found and same(found[keyword], wanted[keyword]):
+    if isinstance(found, dict) and keyword in found and _says_the_same(found[keyword], wanted[keyword]):
         return
     expected = (
         f"`{keyword}` of {_property(steps) or 'the root'} is {show(wanted[keyword])} in the catalogue, or announced"
@@ -117,6 +117,12 @@ def _schema(stage: Stage, row: Mapping[str, Any]) -> None:
     allowed = max(1, len(stage.trace.of("instance.created", package=PACKAGE)))
     for text, times in announced.items():
         check(times <= allowed, "the loss is announced once", f"{times} times in one place: {text!r}")
+
+
+def _says_the_same(found: Any, wanted: Any) -> bool:
+    """Whether two values of a keyword are equal, or a schema that is true or false is written as an object."""
+    written: dict[str, Any] = {} if wanted is True else {"not": {}}
+    return same(found, wanted) or (isinstance(wanted, bool) and same(found, written))
 
 
 def _lost(stage: Stage, found: Any, keyword: str) -> str:

@@ -277,7 +277,9 @@ class ArgumentsSharedBetweenCalls(ToolRuns):
         return made.setdefault(json_text(arguments), super().validated(tool, arguments))
 
 
-class _RewritesTheLog(Bridge):
+class RewritesTheLog(Bridge):
+    """Logs other arguments than the model gave."""
+
     def rewritten(self, tool: PiTool, arguments: Json) -> Json:
         raise NotImplementedError
 
@@ -308,7 +310,7 @@ class _RewritesTheLog(Bridge):
 
 
 @mutant()
-class CoercedArgumentsLogged(_RewritesTheLog):
+class CoercedArgumentsLogged(RewritesTheLog):
     """Logs the arguments as the tool gets them."""
 
     def rewritten(self, tool: PiTool, arguments: Json) -> Json:
@@ -316,7 +318,7 @@ class CoercedArgumentsLogged(_RewritesTheLog):
 
 
 @mutant()
-class PrepareArgumentsEditsTheLog(_RewritesTheLog):
+class PrepareArgumentsEditsTheLog(RewritesTheLog):
     """Logs the arguments as prepareArguments leaves the object it was given."""
 
     def rewritten(self, tool: PiTool, arguments: Json) -> Json:

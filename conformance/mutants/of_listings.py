@@ -191,3 +191,12 @@ class AllToolsOfAnotherAgent(ActiveTools):
     def scope(self, instance: Instance) -> Scope | None:
         agents = list(self._host.agents)
         return agents[0].scope if agents else None
+
+
+@mutant()
+class OwnToolsCalledBuiltIn(ActiveTools):
+    """Says of packages' tools that they are built in."""
+
+    def source(self, definition: ToolDefinition | None) -> dict[str, str]:
+        told = super().source(definition)
+        return told if self._tool_of(definition) is None else {**told, "source": "builtin"}

@@ -123,3 +123,12 @@ class PromptOfWhateverIsRegistered(Bridge):
 
     def active_of(self, agent: Agent) -> list[PiTool]:
         return [entry.tool for entry in self.registrations if entry.tool.instance.serves(agent)]
+
+
+@mutant()
+class BlankGuidelinesSaid(PromptLines):
+    """Says guidelines without a character, too."""
+
+    def guidelines(self, tool: PiTool) -> list[str]:
+        given = tool.definition.get("promptGuidelines")
+        return [self._line(item) for item in given] if isinstance(given, list) else []

@@ -58,7 +58,9 @@ class NativePatchesKeepOneBlock(_ChangesPatches):
         return content[:1] if call.tool is None else content
 
 
-class _Decides(ResultPatches):
+class Decides(ResultPatches):
+    """Ends results with another content or another error than the handlers left."""
+
     def change(self, call: Call, outcome: Outcome, content: Any, fails: bool) -> tuple[Any, bool]:
         """Content and error in place of what the handlers left."""
         raise NotImplementedError
@@ -71,7 +73,7 @@ class _Decides(ResultPatches):
 
 
 @mutant()
-class NativeFailuresAreFinal(_Decides):
+class NativeFailuresAreFinal(Decides):
     """Keeps the text of a native tool's failure, whatever a patch says."""
 
     def change(self, call: Call, outcome: Outcome, content: Any, fails: bool) -> tuple[Any, bool]:
@@ -79,7 +81,7 @@ class NativeFailuresAreFinal(_Decides):
 
 
 @mutant()
-class NativeSuccessesAreFinal(_Decides):
+class NativeSuccessesAreFinal(Decides):
     """Ignores isError in a patch to a native tool's success."""
 
     def change(self, call: Call, outcome: Outcome, content: Any, fails: bool) -> tuple[Any, bool]:
@@ -171,26 +173,27 @@ class CancelledResultsNotAsked(ResultPatches):
 # --- pictures ---------------------------------------------------------------------------------------------------------
 
 
-def _is_picture(block: Any) -> bool:
+def is_picture(block: Any) -> bool:
+    """Whether a content block is a picture, in Pi's form or the host's."""
     return as_object(block).get("type") == "image"
 
 
 @mutant()
-class ErrorsLoseTheirPictures(_Decides):
+class ErrorsLoseTheirPictures(Decides):
     """Drops the pictures of a success that a handler makes an error."""
 
     def change(self, call: Call, outcome: Outcome, content: Any, fails: bool) -> tuple[Any, bool]:
         if fails and not outcome.is_error and isinstance(content, list):
-            content = [block for block in content if not _is_picture(block)]
+            content = [block for block in content if not is_picture(block)]
         return content, fails
 
 
 @mutant()
-class PicturesLeftOutComeBack(_Decides):
+class PicturesLeftOutComeBack(Decides):
     """Adds the pictures of the tool's own result to content that does not have them."""
 
     def change(self, call: Call, outcome: Outcome, content: Any, fails: bool) -> tuple[Any, bool]:
-        own = [block for block in outcome.result["content"] if _is_picture(block)]
+        own = [block for block in outcome.result["content"] if is_picture(block)]
         if isinstance(content, list):
             content = [*content, *(block for block in own if block not in content)]
         return content, fails
@@ -203,7 +206,7 @@ class EqualPicturesAreOne(Contents):
     async def to_host(self, content: Any, pictures: Pictures) -> list[Block]:
         kept: list[Block] = []
         for block in await super().to_host(content, pictures):
-            if not (_is_picture(block) and block in kept):
+            if not (is_picture(block) and block in kept):
                 kept.append(block)
         return kept
 
@@ -215,7 +218,7 @@ class PicturesOfTheFirstCall(Contents):
     async def to_pi(self, content: Any, pictures: Pictures) -> list[Any]:
         first: dict[int, Any] = self.__dict__.setdefault("_first", {})
         shown = await super().to_pi(content, pictures)
-        return [first.setdefault(at, block) if _is_picture(block) else block for at, block in enumerate(shown)]
+        return [first.setdefault(at, block) if is_picture(block) else block for at, block in enumerate(shown)]
 
 
 # --- the host's own listeners -----------------------------------------------------------------------------------------
@@ -330,7 +333,7 @@ class PicturesMissingInEnds(ExecutionEvents):
     def end_event(self, call: Call, outcome: Outcome) -> Event:
         content = outcome.result.get("content")
         if isinstance(content, list):
-            texts = [block for block in content if not _is_picture(block)]
+            texts = [block for block in content if not is_picture(block)]
             outcome = Outcome({**outcome.result, "content": texts}, outcome.is_error)
         return super().end_event(call, outcome)
 
@@ -377,5 +380,5 @@ class PicturesMissingInUpdates(ExecutionEvents):
     def update_event(self, call: Call, partial: Any) -> Event:
         content = as_object(partial).get("content")
         if isinstance(content, list):
-            partial = {**partial, "content": [block for block in content if not _is_picture(block)]}
+            partial = {**partial, "content": [block for block in content if not is_picture(block)]}
         return super().update_event(call, partial)

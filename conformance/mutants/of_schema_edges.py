@@ -1,12 +1,16 @@
-"""Defects of what the catalogue keeps of a schema that is long, deep, empty or in other scripts."""
+"""Defects of what is kept of a schema that is long, deep, empty, in other scripts, true or false, or has anchors."""
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
-from conformance.mutants.of_schemas import Degrades
+from conformance.mutants.of_schemas import Degrades, each_schema
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.registrations import Registrations
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.bridge.values import as_object
 from reference_bridge.host import Json
 
 
@@ -66,3 +70,61 @@ class DeepSchemasCutInSilence(Registrations):
         if isinstance(value, dict):
             return {key: self.upper(each, steps - 1) for key, each in value.items()} if steps else {}
         return [self.upper(each, steps - 1) for each in value] if isinstance(value, list) else value
+
+
+@mutant()
+class AnchorsDroppedInSilence(Degrades):
+    """Drops $anchor without a word."""
+
+    def degrade(self, schema: dict[str, Any]) -> None:
+        schema.pop("$anchor", None)
+
+
+@mutant()
+class SchemasOfFalseDroppedInSilence(Degrades):
+    """Drops schemas that are false without a word, of properties and of items."""
+
+    def degrade(self, schema: dict[str, Any]) -> None:
+        if schema.get("items") is False:
+            del schema["items"]
+        if isinstance(schema.get("properties"), dict):
+            schema["properties"] = {key: each for key, each in schema["properties"].items() if each is not False}
+
+
+@mutant()
+class PropertiesOfAnyValueDroppedInSilence(Degrades):
+    """Drops properties whose schema is true without a word."""
+
+    def degrade(self, schema: dict[str, Any]) -> None:
+        if isinstance(schema.get("properties"), dict):
+            schema["properties"] = {key: each for key, each in schema["properties"].items() if each is not True}
+
+
+class _ValidatesAnother(ToolRuns):
+    """Validates calls against a schema that was changed."""
+
+    def change(self, schema: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        schema = deepcopy(tool.definition.get("parameters"))
+        each_schema(schema, self.change)
+        return super().validated(replace(tool, definition={**tool.definition, "parameters": schema}), arguments)
+
+
+@mutant()
+class SchemaOfFalseIgnored(_ValidatesAnother):
+    """Lets any value pass for a property whose schema is false."""
+
+    def change(self, schema: dict[str, Any]) -> None:
+        for name, each in as_object(schema.get("properties")).items():
+            if each is False:
+                schema["properties"][name] = True
+
+
+@mutant()
+class AnchorsLeadNowhere(_ValidatesAnother):
+    """Knows no reference to an anchor."""
+
+    def change(self, schema: dict[str, Any]) -> None:
+        schema.pop("$anchor", None)

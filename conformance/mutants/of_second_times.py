@@ -320,3 +320,17 @@ class UpdatesKeptUntilTheAnswer(ExecutionEvents):
             if not threw:
                 super().update(call, partial, signal)
         await super().settle(call)
+
+
+@mutant()
+class ToolsInFirstPromptOnly(Bridge):
+    """Lists packages' tools in the requests of an agent's first prompt, and in those of no later one."""
+
+    async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
+        prompts: dict[Agent, int] = self.__dict__.setdefault("_prompts", {})
+        prompts[context.agent] = prompts.get(context.agent, 0) + (context.agent in self._opening)
+        made = await super().assemble(assembly, context, following)
+        if prompts[context.agent] > 1:
+            own = {tool.name for tool in self.active_of(context.agent)}
+            made.tools = [row for row in made.tools if row["name"] not in own]
+        return made

@@ -101,3 +101,24 @@ class UnregisterLiftsTheList(Bridge):
     def _lift(self) -> None:
         for agent in list(self.active_tools._masks):
             self.active_tools._masks.pop(agent)[1]()
+
+
+@mutant()
+class UnregisterOfNoNameTakesOne(Registrations):
+    """Takes the empty name for that of the package's latest tool."""
+
+    def unregister(self, instance: Instance, name: Any) -> bool:
+        own = [entry.tool.name for entry in self if entry.tool.instance is instance]
+        return super().unregister(instance, own[-1] if name == "" and own else name)
+
+
+@mutant(mount="root")
+class ShadowLiftedForOneAgent(Registrations):
+    """Uncovers what a tool shadowed for one agent, and leaves the tool to the others."""
+
+    def unregister(self, instance: Instance, name: Any) -> bool:
+        entry = self.owned(instance, name)
+        if entry is not None and entry.shadows:
+            for scope in list(entry.placed)[1:]:
+                del entry.placed[scope]
+        return super().unregister(instance, name)

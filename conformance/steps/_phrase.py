@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from pytest_bdd import parsers
 
+from conformance.compare import written_out
 from conformance.drivers.driver import HarnessError
 
 EVENTS = (
@@ -18,7 +19,7 @@ EVENTS = (
 METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on"
 
 _KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "json": (r"\[.*\]|\{.*\}|\"[^\"]*\"|-?\d[\d.eE+-]*|true|false|null", json.loads),
+    "json": (r"\[.*\]|\{.*\}|\"[^\"]*\"|-?\d[\d.eE+-]*|true|false|null", lambda text: written_out(json.loads(text))),
     "int": (r"\d+", int),
     "request": (r"request \d+|the last request", lambda words: int(words.split()[-1]) if words[-1].isdigit() else 0),
     "event": (EVENTS, str),
@@ -31,7 +32,8 @@ _FIELD = re.compile(r'"\{(\w+)\}"|\{(\w+):(\w+)\}')
 def phrase(text: str) -> parsers.StepParser:
     """Return the parser of a phrase.
 
-    ``"{name}"`` matches a quoted text without quotes in it, ``{name:json}`` a JSON value, ``{name:int}`` a count,
+    ``"{name}"`` matches a quoted text without quotes in it, ``{name:json}`` a JSON value with its ``repeat``
+    tags written out, ``{name:int}`` a count,
     ``{name:request}`` the words "request 2" or "the last request", which is number 0,
     ``{name:event}`` one of Pi's six events or the one
     before a prompt's first request, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.

@@ -69,6 +69,13 @@ def row_has(stage: Stage, tool: str, call: str, value: Any) -> None:
     check(holds(row, value), f'the row of "{tool}" has {show(value)}', show(row))
 
 
+@then(phrase('the row of "{tool}" from {call:method} gives another source than "{source}"'))
+def row_has_another_source(stage: Stage, tool: str, call: str, source: str) -> None:
+    info = _row(stage, call, tool).get("sourceInfo")
+    given = info.get("source") if isinstance(info, dict) else None
+    check(isinstance(given, str) and given != source, f'the source of "{tool}" is not {source!r}', show(info))
+
+
 @then(phrase("{call:method} did not throw"))
 def did_not_throw(stage: Stage, call: str) -> None:
     outcome = last_outcome(stage, call)

@@ -268,6 +268,14 @@ def system_prompt_as_listed(stage: Stage, number: int, text: str, tool: str) -> 
     system_prompt(stage, number, "has" if lists else "lacks", text)
 
 
+@then(phrase("the system prompt of request {number:int} is that of request {other:int}"))
+def system_prompt_is_unchanged(stage: Stage, number: int, other: int) -> None:
+    catalogue(stage, max(number, other))
+    found, wanted = (stage.requests()[each - 1]["system"] or "" for each in (number, other))
+    expected = f"the system prompt of request {number} is that of request {other}: {wanted!r}"
+    check(found == wanted, expected, repr(found))
+
+
 @then(phrase('{number:request} carries the text "{text}"'))
 def request_carries(stage: Stage, number: int, text: str) -> None:
     """The last request is asked for where how many there are is the host's business."""

@@ -91,6 +91,16 @@ Feature: getAllTools
     Then the row of "write_note" from getAllTools has {"sourceInfo": {}}
     And the row of "disk_reader" from getAllTools has {"sourceInfo": {}}
 
+  @rule:getAllTools.rows-have-a-source @case:not-built-in
+  Scenario Outline: The tool of a package does not come from "<source>"
+    When the model calls "disk_reader"
+    Then the row of "write_note" from getAllTools gives another source than "<source>"
+
+    Examples:
+      | source   |
+      | builtin  |
+      | built-in |
+
   @rule:getAllTools.only-visible-tools @on:bridge
   Scenario: A tool that is switched off
     Given a native tool "disk_writer"

@@ -12,6 +12,17 @@ Feature: registerTool
       Then request 1 lists "print_label"
       And request 1 lists "disk_reader"
 
+    @rule:registerTool.in-the-catalogue-beside-natives @case:later
+    Scenario: A package's tool is listed in every request of every prompt
+      Given a native tool "disk_reader"
+      And a package "parcels" with the tool "print_label"
+      When the model calls "print_label"
+      And the model calls "disk_reader"
+      Then request 2 lists "print_label"
+      And request 3 lists "print_label"
+      And request 4 lists "print_label"
+      And request 4 lists "disk_reader"
+
     @rule:registerTool.a-package-loaded-later-serves-every-agent
     Scenario: The tool of a package that is loaded while agents are there is every agent's
       Given an agent "main"
@@ -174,6 +185,17 @@ Feature: registerTool
       And the system prompt of request 2 has "Weigh twice"
       And the system prompt of request 2 has "Prints several"
       And the system prompt of request 2 lacks "Prints one label"
+
+    @rule:registerTool.prompt-snippet-while-active @case:blank
+    Scenario: Blank texts leave no trace in the prompt
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: "  "
+        promptGuidelines: ["", "  ", "\n\t"]
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls "print_label"
+      Then the system prompt of request 2 is that of request 1
 
     @rule:registerTool.prompt-texts-are-each-agents-own
     Scenario: An agent's prompt has the texts of its tools after another one switched them off
@@ -360,6 +382,56 @@ Feature: registerTool
         | owner.city |
         | stops.1    |
 
+    @rule:registerTool.arguments-are-coerced-as-on-pi @case:long
+    Scenario: A text of two hundred thousand characters reaches the tool whole
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {label: {type: string}, copies: {type: number}}}
+        """
+      When the model calls "print_label" with {"label": {"$": "repeat", "text": "a long one", "times": 20000}, "copies": "2"}
+      Then the tool "print_label" runs with {"label": {"$": "repeat", "text": "a long one", "times": 20000}, "copies": 2}
+
+    @rule:registerTool.arguments-are-coerced-as-on-pi @case:each-call
+    Scenario: The arguments of each call of a tool are coerced
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      And the model first calls "print_label" with {"copies": "7"}
+      And the model first calls "print_label" with {"copies": "8"}
+      When the model calls "print_label" with {"copies": "9"}
+      Then call "1" of "print_label" runs with {"copies": 7}
+      And call "2" of "print_label" runs with {"copies": 8}
+      And call "3" of "print_label" runs with {"copies": 9}
+
+    @rule:registerTool.every-agents-arguments-are-checked @case:coerced
+    Scenario: The arguments of every agent's calls are prepared, then coerced
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        prepare: {returns: {copies: "7"}}
+        """
+      When the model calls "print_label"
+      And the model of agent "other" calls "print_label"
+      Then call "1" of "print_label" runs with {"copies": 7}
+      And call "2" of "print_label" runs with {"copies": 7}
+
+    @rule:registerTool.every-agents-arguments-are-checked @case:invalid
+    Scenario: An invalid call of any agent does not run
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      When the model calls "print_label" with {"copies": 1}
+      And the model of agent "other" calls "print_label"
+      Then call "1" succeeds
+      And the tool "print_label" runs 1 times
+      And call "2" fails and says "Validation failed for tool"
+
     @rule:registerTool.text-that-is-no-json-does-not-run
     Scenario Outline: Text that is not JSON runs nothing
       Given a package "parcels" with the tool "print_label"
@@ -486,6 +558,12 @@ Feature: registerTool
       When the model calls "print_label" with {"amount": "seven"}
       Then the tool "print_label" runs with {"copies": 7}
       And the log keeps {"amount": "seven"} as the arguments of call "1"
+
+    @rule:registerTool.the-log-keeps-what-the-model-wrote @case:long
+    Scenario: A text of two hundred thousand characters is logged whole
+      Given a package "parcels" with the tool "print_label"
+      When the model calls "print_label" with {"label": {"$": "repeat", "text": "a long one", "times": 20000}}
+      Then the log keeps {"label": {"$": "repeat", "text": "a long one", "times": 20000}} as the arguments of call "1"
 
     @rule:registerTool.edits-of-prepare-arguments-never-reach-the-log
     Scenario: What a preparation edits in place is not in the log

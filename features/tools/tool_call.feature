@@ -353,6 +353,13 @@ Feature: tool_call
     When the model calls "weigh" with {"weight": 3}
     Then package "guard" sees tool_call of call "1" with {"input": {"grams": 12}}
 
+  @rule:tool_call.the-gate-sees-checked-arguments @case:long
+  Scenario: A handler sees a text of two hundred thousand characters whole
+    Given a package "scales" with the tool "weigh"
+    And package "guard" listens to tool_call
+    When the model calls "weigh" with {"label": {"$": "repeat", "text": "a long one", "times": 20000}}
+    Then package "guard" sees tool_call of call "1" with {"input": {"label": {"$": "repeat", "text": "a long one", "times": 20000}}}
+
   @rule:tool_call.invalid-calls-are-not-judged
   Scenario: A call that does not fit the schema
     Given a package "scales" with the tool "weigh" and

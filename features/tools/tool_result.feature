@@ -46,6 +46,12 @@ Feature: tool_result
     Then the tool "read_note" runs with {"page": 2}
     And package "watcher" sees tool_result of call "1" with {"input": {"page": 2}}
 
+  @rule:tool_result.input-is-what-the-tool-ran-with @case:long
+  Scenario: Arguments with a text of two hundred thousand characters
+    Given package "watcher" listens to tool_result
+    When the model calls "read_note" with {"label": {"$": "repeat", "text": "a long one", "times": 20000}}
+    Then package "watcher" sees tool_result of call "1" with {"input": {"label": {"$": "repeat", "text": "a long one", "times": 20000}}}
+
   @rule:tool_result.input-of-a-change-that-did-not-count
   Scenario: A native tool that the host lets run all the same
     Given a native tool "disk_reader"
@@ -809,6 +815,89 @@ Feature: tool_result
       """
     When the model calls "read_note"
     Then the log keeps {"isError": true, "content": [{"type": "text", "text": "an illustrated note"}, {"type": "image"}]} as the result of call "1"
+
+  # A native tool's picture is one that the host keeps already: here, one that a package's tool answered before.
+
+  @rule:tool_result.a-natives-pictures-stay
+  Scenario Outline: A native tool's picture stays when a handler answers <answer>
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And a native tool "photo_album"
+    And the body of "photo_album" does
+      """
+      content: [{type: text, text: page one}, {type: image, attachment: {attachmentId: "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12", mediaType: image/png, width: 2, height: 2, bytes: 73}}]
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: <answer>
+      """
+    And the model first calls "read_note"
+    When the model calls "photo_album"
+    Then the log keeps {"isError": <failed>, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}]} as the result of call "2"
+
+    Examples:
+      | answer          | failed |
+      | {$: undefined}  | false  |
+      | {isError: true} | true   |
+
+  @rule:tool_result.a-natives-pictures-are-shown @case:shown
+  Scenario: A native tool's picture as a handler sees it
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And a native tool "photo_album"
+    And the body of "photo_album" does
+      """
+      content: [{type: text, text: page one}, {type: image, attachment: {attachmentId: "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12", mediaType: image/png, width: 2, height: 2, bytes: 73}}]
+      """
+    And package "watcher" listens to tool_result
+    And the model first calls "read_note"
+    When the model calls "photo_album"
+    Then package "watcher" sees tool_result of call "2" with {"content": [{"type": "text", "text": "page one"}, {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}]}
+
+  @rule:tool_result.a-natives-pictures-are-shown @case:returned
+  Scenario: A note beside a native tool's picture
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And a native tool "photo_album"
+    And the body of "photo_album" does
+      """
+      content: [{type: text, text: page one}, {type: image, attachment: {attachmentId: "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12", mediaType: image/png, width: 2, height: 2, bytes: 73}}]
+      """
+    And package "annotator" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}
+          - {type: text, text: a sunny day}
+      """
+    And the model first calls "read_note"
+    When the model calls "photo_album"
+    Then the log keeps {"isError": false, "content": [{"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}, {"type": "text", "text": "a sunny day"}]} as the result of call "2"
+
+  @rule:tool_result.a-natives-pictures-are-shown @case:in-place
+  Scenario: A note added in place beside a native tool's picture
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And a native tool "photo_album"
+    And the body of "photo_album" does
+      """
+      content: [{type: text, text: page one}, {type: image, attachment: {attachmentId: "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12", mediaType: image/png, width: 2, height: 2, bytes: 73}}]
+      """
+    And package "annotator" answers tool_result with
+      """
+      ops: [{op: append, path: [content], value: {type: text, text: a sunny day}}]
+      """
+    And the model first calls "read_note"
+    When the model calls "photo_album"
+    Then the log keeps {"isError": false, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}, {"type": "text", "text": "a sunny day"}]} as the result of call "2"
 
   @rule:tool_result.fires-for-cancelled-tools
   Scenario: A handler is asked about a tool that the user cancelled

@@ -143,6 +143,14 @@ Feature: unregisterTool
     Then unregisterTool returned false
     And request 2 lists "print_label"
 
+  @rule:unregisterTool.an-unknown-name-is-false @case:empty
+  Scenario: The empty name is nobody's
+    Given the tool "manage" calls unregisterTool with [""]
+    When the model calls "manage"
+    Then unregisterTool returned false
+    And request 2 lists "manage"
+    And request 2 lists "print_label"
+
   @rule:unregisterTool.a-second-call-is-false
   Scenario: A tool can be taken back once
     Given the tool "manage" calls unregisterTool with ["print_label"]
@@ -261,6 +269,23 @@ Feature: unregisterTool
     When the model calls "shared_printer" with {"paper": "white"}
     Then the tool "shared_printer" does not run
     And call "2" fails and says "shared_printer"
+
+  @rule:unregisterTool.what-was-shadowed-comes-back-for-every-agent
+  Scenario: The native tool of that name answers every agent again
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "shared_printer"
+    And the native tool "shared_printer" answers "the native one"
+    And package "parcels" registers the tool "shared_printer"
+    And the tool "manage" calls unregisterTool with ["shared_printer"]
+    When the model calls "manage"
+    And the model of agent "other" calls "manage"
+    And the model calls "shared_printer"
+    And the model of agent "other" calls "shared_printer"
+    Then request 3 lists "shared_printer"
+    And request 3 of agent "other" lists "shared_printer"
+    And call "3" succeeds with "the native one"
+    And call "4" succeeds with "the native one"
 
   @rule:unregisterTool.both-of-two-registrations-go
   Scenario: A tool that was registered twice is taken back once
