@@ -82,6 +82,25 @@ Feature: results
       | [{"type": "text", "text": "patched"}]   |
       | []                                      |
 
+  @rule:results.contexts-of-a-decision-reach-the-next-request
+  Scenario Outline: A listener has a word to add
+    Given a native tool "look"
+    And a listener "review" of tools/post-execute that
+      """
+      returns:
+        kind: <kind>
+        feedback: [{type: text, text: not so}]
+        additionalContexts:
+          - {id: aside, role: user, source: {kind: plugin, plugin: review}, content: [{type: text, text: a word to add}]}
+      """
+    When the model calls "look"
+    Then request 2 carries the text "a word to add"
+
+    Examples:
+      | kind   |
+      | accept |
+      | block  |
+
   @rule:results.a-failure-stays-a-failure
   Scenario Outline: A failure is decided on
     Given a native tool "look"

@@ -1048,6 +1048,24 @@ Feature: registerTool
         description: of parcels
         """
 
+    @rule:registerTool.a-shared-packages-late-tool-is-every-agents
+    Scenario: A tool that a handler registers is every agent's, where they share the package
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "open_shop"
+      And package "parcels" answers tool_call with
+        """
+        when: {nth: 1}
+        acts: [{do: pi, call: registerTool, args: [{name: print_label, description: prints, parameters: {type: object, properties: {}}}]}]
+        """
+      When the model calls "open_shop"
+      And the model of agent "other" calls "print_label"
+      And the model calls "print_label"
+      Then request 2 lists "print_label"
+      And request 1 of agent "other" lists "print_label"
+      And call "2" succeeds with "print_label ok"
+      And call "3" succeeds with "print_label ok"
+
     @rule:registerTool.a-name-of-a-native-tool @case:one-runs
     Scenario: Of a native tool and a package's of one name, one is listed and runs
       Given a native tool "shared_label_printer"
@@ -1631,6 +1649,40 @@ Feature: registerTool
       And the tool "print_label" runs 1 times
       And call "2" succeeds
 
+    @rule:registerTool.a-shared-name-after-its-package-went
+    Scenario: The package that had a name of two is removed
+      Given a package "parcels" with the tool "doubled_label_printer" and
+        """
+        tag: of parcels
+        description: prints as parcels does
+        """
+      And the tool "doubled_label_printer" does
+        """
+        tag: of parcels
+        returns: {content: [{type: text, text: a label of parcels}], details: {}}
+        """
+      And a package "letters" with the tool "doubled_label_printer" and
+        """
+        tag: of letters
+        description: prints as letters does
+        """
+      And package "letters" registers the tool "seal_letter"
+      And a package "manager" with the tool "close_shop"
+      And the tool "close_shop" does
+        """
+        acts: [{do: unload, package: parcels}]
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      And the model first calls "close_shop"
+      When the model calls in one message
+        | tool                  |
+        | doubled_label_printer |
+        | seal_letter           |
+      Then request 2 lists "doubled_label_printer" at-most-once, as the tool that runs call "2"
+      And request 3 carries nothing of "a label of parcels"
+      And either package "letters" runs call "2", or its "doubled_label_printer" is visibly refused
+      And call "3" succeeds with "seal_letter ok"
+
     @rule:registerTool.a-removed-package-is-gone-for-every-agent
     Scenario: A removed package takes its tools along for every agent
       Given an agent "main"
@@ -1666,6 +1718,23 @@ Feature: registerTool
       When the model calls "shared_label_printer"
       Then request 2 lists "shared_label_printer"
       And call "2" succeeds with "the native one"
+
+    @rule:registerTool.a-reloaded-package-has-its-tools
+    Scenario: A package that is reloaded has its tools, once each
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" registers the tool "weigh"
+      And a package "letters" with the tool "seal_letter"
+      When the model calls "print_label"
+      And package "parcels" is reloaded
+      And the model calls "print_label"
+      And package "parcels" is reloaded
+      And the model calls "print_label"
+      Then request 3 lists "print_label" once, as the tool that runs call "2"
+      And request 3 lists "weigh"
+      And request 3 lists "seal_letter"
+      And request 5 lists "print_label" once, as the tool that runs call "3"
+      And request 5 lists "weigh"
+      And call "3" succeeds with "print_label ok"
 
   @rule:registerTool.a-failed-reload-is-reported
   Scenario: A package that stood in for a native tool fails when it is reloaded

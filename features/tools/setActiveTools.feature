@@ -305,6 +305,21 @@ Feature: setActiveTools
     And request 3 does not list "global_writer_tool"
     And request 3 lists "global_reader_tool"
 
+  @rule:setActiveTools.a-package-loaded-later-lifts-nothing
+  Scenario: A list stays in force when a further package is loaded
+    Given package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    Given a package "latecomer" with the tool "package_painter_tool"
+    When package "latecomer" is loaded
+    And the user says "what is left?"
+    Then request 2 does not list "global_writer_tool"
+    And request 3 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+
   @rule:setActiveTools.another-agents-end-lifts-nothing
   Scenario: A list stays in force when another agent ends
     Given an agent "main"

@@ -428,6 +428,20 @@ Feature: tool_call
     And the tool "disk_cleaner" does not run
     And call "2" fails and says "not for the other one"
 
+  @rule:tool_call.native-arguments-are-safe-for-every-agent
+  Scenario: A handler changes the arguments of native calls of two agents
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "disk_cleaner"
+    And package "rewriter" changes the argument "path" of "disk_cleaner" to "/tmp"
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    And the model of agent "other" calls "disk_cleaner"
+    And the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "disk_cleaner"
+    And call "2" fails and says "disk_cleaner"
+    And call "3" fails and says "disk_cleaner"
+
   @rule:tool_call.every-call-is-judged @case:empty-arguments
   Scenario: Arguments that are null, false, zero or empty
     Given a package "notes" with the tool "write_note"
@@ -1172,6 +1186,27 @@ Feature: tool_call
       | 1    |
       | 2    |
 
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-tool-blocked
+  Scenario Outline: Of two calls of one tool, one is blocked by a package that asks to stop
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {call: "<blocked>"}
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | write_note |
+    Then call "<blocked>" fails and says "closed"
+    And the tool "write_note" runs 1 times
+    And the model is asked 2 times
+
+    Examples:
+      | blocked |
+      | 1       |
+      | 2       |
+
   @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-id
   Scenario: Of two calls with one id, the second asks to stop
     Given a package "notes" with the tool "write_note"
@@ -1366,6 +1401,27 @@ Feature: tool_call
     When the model calls "write_note"
     Then the tool "write_note" does not run
     And call "1" fails
+
+  @rule:tool_call.the-hosts-decision-is-handed-on-whole
+  Scenario Outline: What the host's policy decides <decision>
+    Given a package "notes" with the tool "write_note"
+    And package "guard" listens to tool_call
+    And a listener "inner" of tools/pre-execute that
+      """
+      returns: <decision>
+      """
+    And a listener "outer" of tools/pre-execute that
+      """
+      prepend: true
+      acts: [{do: next}]
+      """
+    When the model calls "write_note"
+    Then next() gives listener "outer" [{"returned": <decision>}]
+
+    Examples:
+      | decision                                                           |
+      | {"kind": "allow", "note": "seen by the clerk"}                     |
+      | {"kind": "deny", "reason": "office hours", "note": "by the clerk"} |
 
   @rule:tool_call.own-denials-are-well-formed
   Scenario Outline: The bridge's own denial as the host sees it

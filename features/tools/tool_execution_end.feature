@@ -1111,6 +1111,26 @@ Feature: tool_execution_end
     And package "gossip" never sees tool_execution_end
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.a-removed-package-hears-nothing-more @case:others-do
+  Scenario: The packages around one that the operator removed
+    Given package "gossip" listens to every tool event
+    And package "neighbour" listens to every tool event
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: gossip}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the tool "read_note" sends the update "halfway"
+    And the model first calls "close_shop"
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees the updates ["halfway"] of call "2"
+    And package "recorder" sees tool_execution_end 2 times
+    And package "neighbour" sees tool_execution_start 2 times
+    And package "neighbour" sees the updates ["halfway"] of call "2"
+    And package "neighbour" sees tool_execution_end 2 times
+
   @rule:tool_execution_end.answers-change-nothing
   Scenario: A handler that answers
     Given package "forger" answers tool_execution_end with

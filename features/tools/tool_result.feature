@@ -928,6 +928,29 @@ Feature: tool_result
     Then call "1" succeeds with "a version for the model"
     And "KEY=abc123" is nowhere in the log
 
+  @rule:tool_result.what-the-host-adds-is-in-the-next-request
+  Scenario Outline: A listener of the host has a word to add, and a handler answers <answer>
+    Given package "redactor" answers tool_result with
+      """
+      returns: <answer>
+      """
+    And a listener "review" of tools/post-execute that
+      """
+      returns:
+        kind: accept
+        additionalContexts:
+          - {id: aside, role: user, source: {kind: plugin, plugin: review}, content: [{type: text, text: "a word of the clerk's"}]}
+      """
+    When the model calls "read_note"
+    Then request 2 carries the text "a word of the clerk's"
+    And call "1" has one result
+
+    Examples:
+      | answer                                             |
+      | {}                                                 |
+      | {content: [{type: text, text: "KEY=[R]"}]}         |
+      | {content: [{type: text, text: no}], isError: true} |
+
   @rule:tool_result.a-patch-may-bring-a-picture
   Scenario: A picture where there was none
     Given package "illustrator" answers tool_result with
@@ -1115,6 +1138,31 @@ Feature: tool_result
     Then package "redactor" never sees tool_result
     And call "1" succeeds with "closed"
     And call "2" succeeds with "KEY=abc123"
+
+  @rule:tool_result.a-removed-package-patches-nothing @case:others-do
+  Scenario: The packages around one that the operator removed
+    Given package "first" answers tool_result with
+      """
+      when: {call: "2"}
+      returns: {isError: true}
+      """
+    And package "redactor" replaces the text of results by "KEY=[R]"
+    And package "last" answers tool_result with
+      """
+      when: {call: "2"}
+      returns: {content: [{type: text, text: the last word}]}
+      """
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: redactor}]
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    And the model first calls "close_shop"
+    When the model calls "read_note"
+    Then call "2" fails and says "the last word"
+    And package "first" sees tool_result 2 times
+    And package "last" sees tool_result 2 times
 
   @rule:tool_result.a-handler-that-threw-is-told-again
   Scenario: A handler that failed once
