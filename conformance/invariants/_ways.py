@@ -256,7 +256,8 @@ def what_a_judge_throws_is_told(story: Story, context: Context) -> Answers:
             continue
         done = story.exit_of(threw[0])
         thrown = done["threw"] if done is not None else None
-        others = any(event["decision"] not in _ALLOWS for event in call.of("policy") if event["phase"] == "exit")
+        # What a listener of the host decides outside of the judges may overrule them, either way.
+        others = any(event["decision"] is not None for event in call.of("policy") if event["phase"] == "exit")
         written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
         if not isinstance(thrown, str) or len(thrown) < SHORTEST or others or written:
             continue

@@ -286,11 +286,15 @@ class Bridge:
         return decision
 
     async def around_body(self, execution: Execution, following: Next) -> Any:
-        """Note that the call is executed."""
+        """Note that the call is executed. What can run only now, since a tool was registered meanwhile, is judged now."""
         call = self.calls.of(execution)
         await self.events.started(call)
         self.look_up(call, execution)
         self.runs.show_what_runs(call, execution.arguments)
+        verdict = await self.gate.judge(call, execution) if call.passed_over else None
+        if verdict is not None:
+            call.asked_to_stop = verdict.terminate
+            return ToolResult.failure(verdict.reason).finalized()
         call.executed, call.asked_to_stop = call.known and call.tool is None, False
         return await self.guarded(call, following)
 

@@ -38,6 +38,8 @@ class Call:
     """The package's tool it calls; `None` for natives and for names nobody knows."""
     known: bool = False
     """Whether the agent saw a tool of this name when the call was judged."""
+    passed_over: bool = False
+    """Whether its judges were not asked, since it could not run: a name nobody knew, arguments that did not pass."""
     prepared: bool = False
     invalid: Exception | None = None
     """Why its arguments did not pass."""

@@ -29,7 +29,8 @@ class ToolCallGate:
 
     async def judge(self, call: Call, execution: Execution) -> Verdict | None:
         """The reason why the call may not run, or `None`. Handlers change `call.input` in place."""
-        if not self.is_asked(call):
+        call.passed_over = not self.is_asked(call)
+        if call.passed_over:
             return None
         verdict = await self.ask(call, self.event(call), execution.signal)
         return verdict or self.refusal(call, execution.arguments)

@@ -236,3 +236,19 @@ async def test_host_policy_sees_the_arguments_as_the_model_wrote_them(stage: Bri
     await stage.load("p", pi_tool("t"))
     await stage.one("t", {"n": "7"})
     assert seen == [{"n": "7"}]
+
+
+@bridged()
+async def test_a_tool_that_is_registered_while_its_call_is_decided_does_not_run_unjudged(stage: Bridged) -> None:
+    made: list[Any] = []
+
+    def inner(execution: Any, following: Any) -> Any:
+        if not stage.host.tools.get("late"):
+            made[0].register_tool(pi_tool("late"))
+        return following()
+
+    stage.host.on("tools/pre-execute", inner)
+    await stage.load("p", factory=made.append, tool_call=answering({"block": True, "reason": "never"}), watch=True)
+    done = await stage.one("late")
+    assert (done.is_error, done.text) == (True, "Error: never")
+    assert stage.order() == ["start", "end"]
