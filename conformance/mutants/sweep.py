@@ -21,7 +21,7 @@ from conformance.catalogue import load_catalogue
 from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.driver import HarnessError
 from conformance.garbage import spared
-from conformance.invariants import Story, judge
+from conformance.invariants import Call, Story, judge
 from conformance.mutants.registry import Mutant, load_mutants
 from conformance.programs.differential import differ
 from conformance.programs.likeness import Row, first_difference, normal
@@ -93,7 +93,7 @@ class Ground:
     def order(self) -> list[int]:
         """The programs, those first that reach much that none before them reached; when all is reached, so again."""
         reach = [
-            codes | {situation(story, call) for call in story.calls}
+            codes | {each for call in story.calls for each in (situation(story, call), *_meetings(story, call))}
             for codes, story in zip(self.reached, (Story(ran.trace) for ran in self.ran), strict=True)
         ]
         size = [1 + len(ran.trace.events) / TYPICAL for ran in self.ran]
@@ -122,6 +122,29 @@ class Ground:
         _close(at)
         assert len(self.rows) == len(self.order) == len(self.programs)
         return self
+
+
+def _meetings(story: Story, call: Call) -> Iterator[tuple[str, ...]]:
+    """Yield which replies met at a call: what each two handlers of one event said, and its body and a patch."""
+    bodies = [f"body {_kind(story.reply(body))}" for body in call.bodies]
+    for event in ("tool_call", "tool_result"):
+        said = [f"{event} {_kind(story.reply(each))}" for each in call.handled(event)]
+        yield from zip(said, said[1:], strict=False)
+        yield from ((body, each) for body in bodies for each in said)
+
+
+def _kind(reply: dict[str, Any]) -> str:
+    """Return of what kind a reply is: which members it returns, sets or throws, and those that are no text."""
+    returned = reply.get("returns")
+    if isinstance(returned, dict):
+        words = [
+            f"{key} {value if isinstance(value, bool | None) else type(value).__name__}"
+            for key, value in returned.items()
+        ]
+    else:
+        words = [type(returned).__name__] if "returns" in reply else []
+    words += [f"{op.get('op')} {op.get('path', [None])[0]}" for op in reply.get("ops") or ()]
+    return ", ".join([*words, *(["throws"] if "throws" in reply else [])])
 
 
 class _Reached:

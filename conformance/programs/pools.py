@@ -8,7 +8,8 @@ from conformance.drivers.protocol import ModelAnswer, NativeAnswer, Op, Reply, T
 from conformance.peer import error, text_result
 from conformance.plan import MAIN
 
-PACKAGES = ("alpha", "beta", "gamma")
+PACKAGES = ("alpha", "alphabet", "gamma")
+"""One name begins with another: what belongs to a package is told by the whole of it."""
 AGENTS = (MAIN, "other")
 OWN = ("stow", "fetch", "weigh")
 """Names of packages' tools. Two packages may take one name."""
@@ -44,6 +45,19 @@ SCHEMAS: tuple[Any, ...] = (
     ),
     {"type": "string"},
     None,
+    _object({"s": {"type": "string"}, "n": {"type": "number"}}, "s", "n"),
+    _object(
+        {"s": {"type": "string"}, "n": {"type": "number"}}, **{"if": {"required": ["n"]}, "then": {"required": ["s"]}}
+    ),
+    _object(
+        {"s": {"$ref": "#/$defs/words", "minLength": 2}},
+        **{"$defs": {"words": {"type": "string", "description": "any words"}}},
+    ),
+    _object({"s": {"type": "string", "description": "at length: " + "word " * 500}}, "s"),
+    _object({"s": {"type": "string", "description": "f\u00fcr alle \u2014 \U0001f300", "examples": ["\u00e9"]}}),
+    _object(
+        {"s": {"type": "string"}}, additionalProperties={"type": "number"}, patternProperties={"^a": {"type": "array"}}
+    ),
 )
 """Schemas that fit :data:`ARGUMENTS` now and then."""
 
@@ -67,6 +81,10 @@ ARGUMENTS = (
     "not json",
     "",
     '{"s":"word","n":1e999}',
+    '{"s":"{\\"deep\\":1}","n":"[1]"}',
+    '{"s":"\u201ew\u00f6rtlich\u201c \U0001f300\\n","n":0}',
+    '{"constructor":"x","s":"toString"}',
+    '{"s":"word","a":7,"z":"7"}',
 )
 """Argument texts as a model may write them."""
 
@@ -136,6 +154,23 @@ GATES: tuple[Reply, ...] = (
 )
 """What a ``tool_call`` handler may do."""
 
+STOPPING_GATES: tuple[Reply, ...] = (
+    GATES[1],
+    GATES[3],
+    Reply(
+        returns={"block": True, "reason": "changed, and no more", "terminate": True},
+        ops=[Op(op="set", path=["input", "s"], value="changed")],
+    ),
+)
+"""What a ``tool_call`` handler may do about the end of the loop, beside the plain block with ``terminate``."""
+
+RESTORING_GATES: tuple[Reply, ...] = (
+    Reply(ops=[Op(op="set", path=["input", "s"], value="x")]),
+    Reply(ops=[Op(op="assign", path=["input"], value={"s": "x"})]),
+    Reply(ops=[Op(op="assign", path=["input"], value={})]),
+)
+"""What a ``tool_call`` handler may do that makes arguments of :data:`ARGUMENTS` what they were."""
+
 RESULTS: tuple[Reply, ...] = (
     Reply(),
     Reply(returns={"content": [text("patched")]}),
@@ -163,6 +198,14 @@ RESULTS: tuple[Reply, ...] = (
     Reply(returns={"content": [text("only seen")], "toolName": "other", "input": {"s": "unasked"}}),
 )
 """What a ``tool_result`` handler may do."""
+
+STOPPING_RESULTS: tuple[Reply, ...] = (
+    RESULTS[15],
+    RESULTS[16],
+    Reply(returns={"content": [text("and no more")], "terminate": True}),
+    Reply(returns={"content": [text("patched")], "details": {"patched": True}, "isError": False}),
+)
+"""What a ``tool_result`` handler may do about the end of the loop, beside patching anything else."""
 
 WATCHES: tuple[Reply, ...] = (
     Reply(),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from hypothesis import strategies as st
 
-from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Reply, Services, ToolSpec
+from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Services, ToolSpec
 from conformance.plan import MAIN
 from conformance.programs import pools
 from conformance.programs.operations import (
@@ -32,6 +32,7 @@ from conformance.programs.operations import (
     Turn,
     UnloadPackage,
 )
+from conformance.programs.themes import DRAWN, THEMES, Theme
 from conformance.scripts import (
     AnyAct,
     Behaviour,
@@ -48,9 +49,9 @@ from conformance.scripts import (
     Update,
 )
 
-T = TypeVar("T")
 Draw = Callable[[Sequence[Any]], Any]
 """Picks one of at most 256 options, each as often as it is among them."""
+_Makers = Mapping[str, "_Maker"]
 
 MOST = 12
 """The longest program."""
@@ -79,35 +80,10 @@ EVERYTHING = frozenset(
 _KIND = range(20)
 _MORE = range(4)
 _SELDOM = range(8)
-_TOOL = (*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost", "Stow")
-_OWN = (*["fetch"] * 4, *["weigh"] * 4, "stow", "look")
 _ANY_OWN = ("stow", "stow", "stow", "fetch", "look")
 _NATIVE = ("probe", "probe", "look", "look", "stow")
 _GOES_ON = range(5)
-_SCHEMA = (*([0] * 14), 3, *range(len(pools.SCHEMAS)))
-_TOOL_KIND = (*([0] * 10), 1, 1, 3, *range(pools.TOOL_KINDS))
-_ARGUMENTS = (*pools.ARGUMENTS[:5] * 3, *pools.ARGUMENTS[:12] * 2, *pools.ARGUMENTS)
-_EVENT = (
-    "tool_call",
-    "tool_call",
-    "tool_result",
-    "tool_result",
-    "tool_execution_end",
-    "tool_execution_start",
-    "tool_execution_update",
-)
-_REPLIES: dict[str, Sequence[Reply]] = {
-    "tool_call": (*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
-    "tool_result": (*pools.RESULTS[:7], *pools.RESULTS),
-    "tool_execution_start": (*pools.WATCHES[:3], *pools.WATCHES),
-    "tool_execution_update": (*pools.WATCHES[:3], *pools.WATCHES),
-    "tool_execution_end": (*pools.WATCHES[:3], *pools.WATCHES),
-}
-_BODY = (*pools.BODIES[:6], *pools.BODIES)
-_UPDATE = (pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
-_NATIVE_BODY = (pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
 _LISTINGS = ("getActiveTools", "getActiveTools", "getAllTools")
-_LIST = (*pools.LISTS[3:4] * 3, *pools.LISTS)
 _FINISH = pools.FINISHES
 _ANSWER = ("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
 _APPROVAL = ("allowed-once", "rejected", "none")
@@ -119,20 +95,20 @@ ALL_EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "too
 
 def programs(capabilities: Collection[str] = EVERYTHING) -> st.SearchStrategy[list[AnyOperation]]:
     """Return a strategy of programs that ask only for these capabilities of whoever runs them."""
-    return _programs(_Maker(frozenset(capabilities)))
+    return _programs(_makers(frozenset(capabilities)))
 
 
 _BYTES = st.binary(min_size=64, max_size=64)
 
 
 @st.composite
-def _programs(draw: Callable[[st.SearchStrategy[bytes]], bytes], maker: _Maker) -> list[AnyOperation]:
+def _programs(draw: Callable[[st.SearchStrategy[bytes]], bytes], makers: _Makers) -> list[AnyOperation]:
     """Pick by bytes that Hypothesis draws many at a time: a draw for each pick was dearer than carrying it all out.
 
     A smaller byte picks something further to the front.
     """
     picks = (byte for _ in count() for byte in draw(_BYTES))
-    return _Program(lambda options: options[next(picks) * len(options) >> 8], maker).make()
+    return _program(lambda options: options[next(picks) * len(options) >> 8], makers)
 
 
 def random_programs(examples: int, number: int, capabilities: Collection[str] = EVERYTHING) -> list[list[AnyOperation]]:
@@ -140,17 +116,31 @@ def random_programs(examples: int, number: int, capabilities: Collection[str] = 
 
     Unlike what Hypothesis generates no program is a neighbour of the one before it, so that few of them reach much.
     """
-    random, maker = Random(number), _Maker(frozenset(capabilities))
-    return [_Program(random.choice, maker).make() for _ in range(examples)]
+    random, makers = Random(number), _makers(frozenset(capabilities))
+    return [_program(random.choice, makers) for _ in range(examples)]
+
+
+def _program(draw: Draw, makers: _Makers) -> list[AnyOperation]:
+    return _Program(draw, makers[draw(DRAWN)]).make()
+
+
+def _makers(capabilities: frozenset[str]) -> _Makers:
+    return {name: _Maker(capabilities, theme) for name, theme in THEMES.items()}
 
 
 class _Maker:
     """Which operations and acts there are for some capabilities: as often in the list as they are to be drawn."""
 
-    def __init__(self, capabilities: frozenset[str]) -> None:
+    def __init__(self, capabilities: frozenset[str], theme: Theme) -> None:
         def weighed(*rows: tuple[str, int, str]) -> Sequence[str]:
-            return [name for name, weight, need in rows if need in ("", *capabilities) for _ in range(weight)]
+            return [
+                name
+                for name, weight, need in rows
+                if need in ("", *capabilities)
+                for _ in range(weight * theme.more.get(name, 1))
+            ]
 
+        self.theme = theme
         self.capabilities = capabilities
         self.first = weighed(
             ("native", 2, "native-tools"),
@@ -205,6 +195,7 @@ class _Program:
     def __init__(self, draw: Draw, maker: _Maker) -> None:
         self.draw = draw
         self.maker = maker
+        self.theme = maker.theme
         self.calls = 0
         self.packages = 0
         self.has_other = False
@@ -235,17 +226,18 @@ class _Program:
         name = pools.PACKAGES[min(self.packages, len(pools.PACKAGES) - 1)]
         self.packages += 1
         first = pools.OWN[min(self.packages, len(pools.OWN)) - 1]
-        tools = [Tool(spec=self.tool(first if self.packages == 1 or draw(_MORE) else None), does=self.bodies())]
-        while len(tools) < 3 and draw(_MORE) == 3:
+        kind = 0 if self.packages == 1 else draw(_SELDOM)
+        tools = [Tool(spec=self.tool(first if kind < 5 else None), does=self.bodies())] if kind < 7 else []
+        while kind < 7 and len(tools) < 3 and draw(_MORE) == 3:
             tools.append(Tool(spec=self.tool(), does=self.bodies()))
-        if draw(_BOOL):
+        if draw(self.theme.hears_all):
             handlers = [self.handler(event) for event in ALL_EVENTS]
             if draw(_MORE) == 3:
-                handlers.append(self.handler(draw(_EVENT)))
+                handlers.append(self.handler(draw(self.theme.events)))
         else:
             handlers = []
             while len(handlers) < 4 and draw(_MORE):
-                handlers.append(self.handler(draw(_EVENT)))
+                handlers.append(self.handler(draw(self.theme.events)))
         calls = [self.load_call()] if self.seldom() else []
         throws = {"$": "error", "name": "Error", "message": "no loading"} if self.seldom() and self.seldom() else None
         more = {} if throws is None else {"throws": throws}
@@ -254,7 +246,9 @@ class _Program:
     def native(self, name: str | None = None) -> AddNative:
         draw = self.draw
         name = name or draw(_NATIVE)
-        does = [NativeBehaviour(acts=self.acts(self.some()), answer=draw(_NATIVE_BODY))] if draw(_BOOL) else []
+        does = (
+            [NativeBehaviour(acts=self.acts(self.some()), answer=draw(self.theme.native_bodies))] if draw(_BOOL) else []
+        )
         parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
         described = "" if self.seldom() and self.seldom() else f"the native tool {name}"
         return AddNative(native=NativeSpec(name=name, description=described, parallel=parallel), does=does)
@@ -274,7 +268,7 @@ class _Program:
         return PolicySpec(
             id="second" if self.seldom() else "first",
             place="after" if after else "before",
-            tools=None if self.seldom() else [draw(_TOOL)],
+            tools=None if self.seldom() else [draw(self.theme.called)],
             answer=answer,
             reason=None if answer in ("next", "allow") or self.seldom() else "the policy says so",
         )
@@ -344,36 +338,37 @@ class _Program:
         self.calls += 1
         kind = self.draw(_KIND)
         id = "1" if kind == 19 else f"{pools.LONG_ID}{self.calls}" if kind == 18 else str(self.calls)
-        return id, self.draw(_TOOL), self.draw(_ARGUMENTS)
+        return id, self.draw(self.theme.called), self.draw(self.theme.arguments)
 
     def tool(self, name: str | None = None) -> ToolSpec:
         draw = self.draw
-        return pools.tool_spec(name or draw(_OWN), pools.SCHEMAS[draw(_SCHEMA)], draw(_TOOL_KIND))
+        return pools.tool_spec(
+            name or draw(self.theme.own), pools.SCHEMAS[draw(self.theme.schemas)], draw(self.theme.tool_kinds)
+        )
 
     def bodies(self) -> list[Behaviour]:
         draw = self.draw
-        if draw(_BOOL):
+        if draw(self.theme.plain_bodies):
             return []
         acts = self.acts()
-        while len(acts) < 3 and draw(_MORE) > 1:
-            acts.append(Update(update=draw(_UPDATE)))
-        return [Behaviour(acts=acts, reply=draw(_BODY))]
+        while len(acts) < 3 and draw(self.theme.more_updates):
+            acts.append(Update(update=draw(self.theme.updates)))
+        return [Behaviour(acts=acts, reply=draw(self.theme.bodies))]
 
     def handler(self, event: str) -> Handler:
         """Draw a handler. Each of a package that listens to everything mostly just watches."""
         draw = self.draw
-        kind = draw(_KIND)
-        if kind < 7:
+        if draw(self.theme.plain_handlers):
             return Handler(event=event)
-        reply = draw(_REPLIES[event])
-        if kind == 19 and reply.delay_ms == 0 and not any(op.at != "enter" for op in reply.ops):
+        reply = draw(self.theme.replies[event])
+        if draw(_KIND) == 19 and reply.delay_ms == 0 and not any(op.at != "enter" for op in reply.ops):
             return Handler(event=event, sync=reply)
-        match = {"match": Match(tool=draw(_TOOL))} if kind > 13 else {}
+        match = {"match": Match(tool=draw(self.theme.called))} if draw(self.theme.narrow_handlers) else {}
         return Handler(event=event, does=[Behaviour(acts=self.acts(), reply=reply, **match)])
 
     def acts(self, package: str | None = None) -> list[AnyAct]:
         """Draw what is done meanwhile: mostly nothing, at most two things."""
-        if self.draw(_MORE) < 3:
+        if not self.draw(self.theme.acts):
             return []
         acts = [self.act(package)]
         if self.draw(_BOOL):
@@ -416,7 +411,7 @@ class _Program:
         """Draw the arguments of a method."""
         draw = self.draw
         if call == "setActiveTools":
-            return call, [draw(_LIST)]
+            return call, [draw(self.theme.lists)]
         if call == "registerTool":
             return call, [msgspec.to_builtins(self.tool(draw(_ANY_OWN)))]
         if call == "unregisterTool":

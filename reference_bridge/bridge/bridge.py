@@ -286,7 +286,7 @@ class Bridge:
         return decision
 
     async def around_body(self, execution: Execution, following: Next) -> Any:
-        """Note that the call is executed. What can run only now, since a tool was registered meanwhile, is judged now."""
+        """Note that the call is executed. A tool that was registered meanwhile makes it one to judge after all."""
         call = self.calls.of(execution)
         await self.events.started(call)
         self.look_up(call, execution)

@@ -1,0 +1,170 @@
+"""What a program is about: a theme says which of the pools' values are drawn, and how often.
+
+Most defects show where two or three things of one kind meet: two patches of one result, a stop and what takes it back.
+Where everything is drawn evenly they hardly ever do, so each program is about one thing, and about all in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.drivers.protocol import NativeAnswer, Reply
+from conformance.programs import pools
+
+_NO = (False,)
+_SELDOM = (*[False] * 7, True)
+_NOW_AND_THEN = (False, False, False, True)
+_HALF = (False, True)
+_MOSTLY = (False, True, True, True)
+_REPLIES: dict[str, Sequence[Reply]] = {
+    "tool_call": (*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
+    "tool_result": (*pools.RESULTS[:7], *pools.RESULTS),
+    "tool_execution_start": (*pools.WATCHES[:3], *pools.WATCHES),
+    "tool_execution_update": (*pools.WATCHES[:3], *pools.WATCHES),
+    "tool_execution_end": (*pools.WATCHES[:3], *pools.WATCHES),
+}
+_QUIET: dict[str, Sequence[Reply]] = {event: replies[:1] for event, replies in _REPLIES.items()}
+
+
+@dataclass(frozen=True)
+class Theme:
+    """What is drawn of each kind; each value as often as it is in its sequence, the plainest first."""
+
+    called: Sequence[str] = (*["stow"] * 10, *["look"] * 7, "fetch", "fetch", "fetch", "probe", "ghost", "Stow")
+    """Tools that the model calls."""
+    own: Sequence[str] = (*["fetch"] * 4, *["weigh"] * 4, "stow", "look", "constructor")
+    """Further tools of packages, beside their first one."""
+    schemas: Sequence[int] = (*([0] * 14), 3, *range(len(pools.SCHEMAS)))
+    tool_kinds: Sequence[int] = (*([0] * 10), 1, 1, 3, *range(pools.TOOL_KINDS))
+    arguments: Sequence[str] = (*pools.ARGUMENTS[:5] * 3, *pools.ARGUMENTS[:12] * 2, *pools.ARGUMENTS)
+    events: Sequence[str] = (
+        "tool_call",
+        "tool_call",
+        "tool_result",
+        "tool_result",
+        "tool_execution_end",
+        "tool_execution_start",
+        "tool_execution_update",
+    )
+    hears_all: Sequence[bool] = _HALF
+    """Whether a package listens to every event."""
+    replies: Mapping[str, Sequence[Reply]] = field(default_factory=lambda: _REPLIES)
+    plain_handlers: Sequence[bool] = (*[True] * 7, *[False] * 13)
+    """Whether a handler does nothing but listen."""
+    narrow_handlers: Sequence[bool] = _NOW_AND_THEN
+    """Whether a handler acts on the calls of one tool only."""
+    plain_bodies: Sequence[bool] = (True, False)
+    bodies: Sequence[Reply] = (*pools.BODIES[:6], *pools.BODIES)
+    updates: Sequence[Any] = (pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
+    more_updates: Sequence[bool] = _HALF
+    native_bodies: Sequence[NativeAnswer] = (pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
+    lists: Sequence[Any] = (*pools.LISTS[3:4] * 3, *pools.LISTS)
+    acts: Sequence[bool] = _NOW_AND_THEN
+    """Whether something is done meanwhile."""
+    more: Mapping[str, int] = field(default_factory=dict)
+    """How many times as often as else an operation or an act is drawn, by its name."""
+
+
+PLAIN = Theme()
+_GATES = pools.GATES[1:]
+_KNOWN = (*["stow"] * 6, *["look"] * 3, "fetch")
+
+THEMES: Mapping[str, Theme] = {
+    "anything": PLAIN,
+    "stops": replace(
+        PLAIN,
+        called=(*["stow"] * 6, "look", "fetch", "ghost"),
+        schemas=(0,),
+        arguments=("{}", "{}", "{}", "not json"),
+        hears_all=_NOW_AND_THEN,
+        events=("tool_call", "tool_result"),
+        replies=_QUIET
+        | {
+            "tool_call": (pools.GATES[0], pools.GATES[2], pools.GATES[2], *pools.STOPPING_GATES),
+            "tool_result": (pools.RESULTS[0], *pools.RESULTS[1:4], *pools.STOPPING_RESULTS),
+        },
+        plain_bodies=_SELDOM,
+        bodies=(pools.BODIES[1], pools.BODIES[1], pools.BODIES[1], pools.BODIES[0], pools.BODIES[6], pools.BODIES[2]),
+        acts=_SELDOM,
+    ),
+    "patches": replace(
+        PLAIN,
+        called=_KNOWN,
+        schemas=(0,),
+        arguments=pools.ARGUMENTS[:3],
+        hears_all=_NOW_AND_THEN,
+        events=(*["tool_result"] * 5, "tool_execution_end"),
+        replies=_REPLIES | {"tool_result": pools.RESULTS[1:]},
+        plain_handlers=_SELDOM,
+        plain_bodies=_NOW_AND_THEN,
+        acts=_SELDOM,
+    ),
+    "gates": replace(
+        PLAIN,
+        called=_KNOWN,
+        schemas=(0, 0, 1),
+        arguments=pools.ARGUMENTS[:4],
+        hears_all=_NOW_AND_THEN,
+        events=(*["tool_call"] * 5, "tool_result"),
+        replies=_REPLIES | {"tool_call": (*_GATES, pools.GATES[3], pools.GATES[1], *pools.RESTORING_GATES * 4)},
+        plain_handlers=_SELDOM,
+        acts=_SELDOM,
+        more={"policy": 2},
+    ),
+    "schemas": replace(
+        PLAIN,
+        called=(*["stow"] * 8, "look"),
+        schemas=range(len(pools.SCHEMAS)),
+        tool_kinds=(0, 0, *range(pools.TOOL_KINDS)),
+        arguments=pools.ARGUMENTS,
+        hears_all=_NOW_AND_THEN,
+        plain_handlers=_MOSTLY,
+        plain_bodies=_MOSTLY,
+        acts=_SELDOM,
+        more={"registerTool": 3, "getAllTools": 2},
+    ),
+    "lists": replace(
+        PLAIN,
+        schemas=(0,),
+        arguments=("{}",),
+        plain_handlers=(True, True, False),
+        replies=_QUIET,
+        acts=_MOSTLY,
+        more={"setActiveTools": 4, "agent": 3, "getActiveTools": 2, "native": 2},
+    ),
+    "lifetimes": replace(
+        PLAIN,
+        called=(*_KNOWN, *_KNOWN, "constructor"),
+        own=("fetch", "stow", "stow", "look", "constructor"),
+        schemas=(0, 0, 1),
+        arguments=pools.ARGUMENTS[:3],
+        plain_handlers=(True, True, False),
+        replies=_QUIET,
+        acts=_HALF,
+        more={"registerTool": 4, "unregisterTool": 6, "unload": 4, "reload": 4, "package": 2, "drop-agent": 2},
+    ),
+    "updates": replace(
+        PLAIN,
+        called=(*["stow"] * 6, *["fetch"] * 2, "look"),
+        schemas=(0,),
+        arguments=pools.ARGUMENTS[:3],
+        events=("tool_execution_update", "tool_execution_update", "tool_execution_end", "tool_result"),
+        plain_bodies=_NO,
+        updates=pools.UPDATES,
+        more_updates=(False, *[True] * 5),
+        more={"cancel": 3, "agent": 2},
+    ),
+    "decisions": replace(
+        PLAIN,
+        called=(*["stow"] * 4, *["look"] * 4, "fetch"),
+        schemas=(0,),
+        arguments=pools.ARGUMENTS[:4],
+        more={"policy": 6, "services": 4, "agent": 2, "steer": 2, "follow_up": 2},
+    ),
+}
+"""What programs are about, by name; the first is drawn most often."""
+
+DRAWN = (*["anything"] * 6, *[name for name in THEMES if name != "anything"])
+"""Names of themes, each as often as it is drawn."""
