@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -129,7 +130,7 @@ def _meetings(story: Story, call: Call) -> Iterator[tuple[str, ...]]:
     bodies = [f"body {_kind(story.reply(body))}" for body in call.bodies]
     for event in ("tool_call", "tool_result"):
         said = [f"{event} {_kind(story.reply(each))}" for each in call.handled(event)]
-        yield from zip(said, said[1:], strict=False)
+        yield from pairwise(said)
         yield from ((body, each) for body in bodies for each in said)
 
 
