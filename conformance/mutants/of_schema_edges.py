@@ -128,3 +128,12 @@ class AnchorsLeadNowhere(_ValidatesAnother):
 
     def change(self, schema: dict[str, Any]) -> None:
         schema.pop("$anchor", None)
+
+
+@mutant()
+class UnevaluatedMembersAreFree(_ValidatesAnother):
+    """Lets any property and item pass that no other keyword speaks of."""
+
+    def change(self, schema: dict[str, Any]) -> None:
+        schema.pop("unevaluatedProperties", None)
+        schema.pop("unevaluatedItems", None)

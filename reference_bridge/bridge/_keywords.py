@@ -63,6 +63,9 @@ class Walk(Protocol):
     def target(self, ref: object) -> object:
         """The schema a reference leads to; False where it leads nowhere."""
 
+    def inside(self, schema: Schema) -> Walk:
+        """The walk for what stands inside `schema`: references start there if it has an id."""
+
 
 class Keyword(NamedTuple):
     """A keyword: its name, the form its value must have to mean anything, and its judgement."""

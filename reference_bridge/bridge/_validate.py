@@ -1,7 +1,7 @@
 """JSON Schema validation with the order, the places and the sentences of Pi 0.84.1.
 
 One walk over schema and value finds the problems lazily: a check asks for the first, a report for all.
-Not looked at: `unevaluatedItems` and `unevaluatedProperties`. `$recursiveRef` and `$dynamicRef` are taken for `$ref`.
+`$recursiveRef` and `$dynamicRef` are taken for `$ref`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,23 @@ from reference_bridge.bridge._keywords import (
 from reference_bridge.bridge._refs import resolve
 from reference_bridge.bridge._regex import Pattern, compile_pattern
 from reference_bridge.bridge._shapes import as_list, as_map, is_schema
+from reference_bridge.bridge._unevaluated import UNEVALUATED
 
 MOST_PROBLEMS: Final = 8
 """A report names no more problems than these. Observed on Pi 0.84.1."""
 
-_ALL: Final = tuple(chain(ANY_FIRST, *BY_KIND.values(), ANY_LAST))
+_LAST: Final = (*ANY_LAST, *UNEVALUATED)
+_ALL: Final = tuple(chain(ANY_FIRST, *BY_KIND.values(), _LAST))
 _REFERENCES: Final = ("$ref", "$recursiveRef", "$dynamicRef")
 _MAPS: Final = ("dependencies", "dependentSchemas", "properties")
-_SCHEMAS: Final = ("additionalProperties", "propertyNames", "contains", "not")
+_SCHEMAS: Final = (
+    "additionalProperties",
+    "propertyNames",
+    "contains",
+    "not",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
 
 
 class Validator:
@@ -71,8 +80,8 @@ class _Walk:
             if schema is not True:
                 yield Problem(place, "schema is false")
             return
-        walk = self._inside(schema)
-        for keyword in chain(ANY_FIRST, _for_kind(value), ANY_LAST):
+        walk = self.inside(schema)
+        for keyword in chain(ANY_FIRST, _for_kind(value), _LAST):
             if keyword.name in schema and keyword.has_shape(schema[keyword.name]):
                 yield from keyword.judge(walk, schema, value, place)
 
@@ -92,12 +101,12 @@ class _Walk:
         if not isinstance(schema, dict) or id(schema) in seen:
             return
         seen.add(id(schema))
-        walk = self._inside(schema)
+        walk = self.inside(schema)
         for keyword in _ALL:
             if keyword.name in schema and keyword.has_shape(schema[keyword.name]):
                 yield from walk._patterns_of(keyword.name, schema, seen)
 
-    def _inside(self, schema: Schema) -> _Walk:
+    def inside(self, schema: Schema) -> _Walk:
         return replace(self, base=schema) if isinstance(schema.get("$id"), str) else self
 
     def _patterns_of(self, name: str, schema: Schema, seen: set[int]) -> Iterator[Pattern]:
