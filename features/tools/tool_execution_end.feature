@@ -1121,14 +1121,11 @@ Feature: tool_execution_end
       acts: [{do: unload, package: gossip}]
       returns: {content: [{type: text, text: closed}], details: {}}
       """
-    And the tool "read_note" sends the update "halfway"
     And the model first calls "close_shop"
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_start 2 times
-    And package "recorder" sees the updates ["halfway"] of call "2"
     And package "recorder" sees tool_execution_end 2 times
     And package "neighbour" sees tool_execution_start 2 times
-    And package "neighbour" sees the updates ["halfway"] of call "2"
     And package "neighbour" sees tool_execution_end 2 times
 
   @rule:tool_execution_end.answers-change-nothing

@@ -1141,11 +1141,7 @@ Feature: tool_result
 
   @rule:tool_result.a-removed-package-patches-nothing @case:others-do
   Scenario: The packages around one that the operator removed
-    Given package "first" answers tool_result with
-      """
-      when: {call: "2"}
-      returns: {isError: true}
-      """
+    Given package "first" listens to tool_result
     And package "redactor" replaces the text of results by "KEY=[R]"
     And package "last" answers tool_result with
       """
@@ -1160,7 +1156,7 @@ Feature: tool_result
       """
     And the model first calls "close_shop"
     When the model calls "read_note"
-    Then call "2" fails and says "the last word"
+    Then call "2" succeeds with "the last word"
     And package "first" sees tool_result 2 times
     And package "last" sees tool_result 2 times
 
