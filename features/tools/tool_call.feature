@@ -354,11 +354,14 @@ Feature: tool_call
     Then package "guard" sees tool_call of call "1" with {"input": {"grams": 12}}
 
   @rule:tool_call.the-gate-sees-checked-arguments @case:long
-  Scenario: A handler sees a text of two hundred thousand characters whole
-    Given a package "scales" with the tool "weigh"
+  Scenario: A handler sees a text of two hundred thousand characters whole, beside a coerced argument
+    Given a package "scales" with the tool "weigh" and
+      """
+      parameters: {type: object, properties: {grams: {type: number}, label: {type: string}}}
+      """
     And package "guard" listens to tool_call
-    When the model calls "weigh" with {"label": {"$": "repeat", "text": "a long one", "times": 20000}}
-    Then package "guard" sees tool_call of call "1" with {"input": {"label": {"$": "repeat", "text": "a long one", "times": 20000}}}
+    When the model calls "weigh" with {"grams": "7", "label": {"$": "repeat", "text": "a long one", "times": 20000}}
+    Then package "guard" sees tool_call of call "1" with {"input": {"grams": 7, "label": {"$": "repeat", "text": "a long one", "times": 20000}}}
 
   @rule:tool_call.invalid-calls-are-not-judged
   Scenario: A call that does not fit the schema

@@ -47,10 +47,11 @@ Feature: tool_result
     And package "watcher" sees tool_result of call "1" with {"input": {"page": 2}}
 
   @rule:tool_result.input-is-what-the-tool-ran-with @case:long
-  Scenario: Arguments with a text of two hundred thousand characters
-    Given package "watcher" listens to tool_result
-    When the model calls "read_note" with {"label": {"$": "repeat", "text": "a long one", "times": 20000}}
-    Then package "watcher" sees tool_result of call "1" with {"input": {"label": {"$": "repeat", "text": "a long one", "times": 20000}}}
+  Scenario: Arguments with a text of two hundred thousand characters, of which a package changed another
+    Given package "notes" changes the argument "page" of "read_note" to 2
+    And package "watcher" listens to tool_result
+    When the model calls "read_note" with {"page": 1, "label": {"$": "repeat", "text": "a long one", "times": 20000}}
+    Then package "watcher" sees tool_result of call "1" with {"input": {"page": 2, "label": {"$": "repeat", "text": "a long one", "times": 20000}}}
 
   @rule:tool_result.input-of-a-change-that-did-not-count
   Scenario: A native tool that the host lets run all the same
@@ -818,8 +819,8 @@ Feature: tool_result
 
   # A native tool's picture is one that the host keeps already: here, one that a package's tool answered before.
 
-  @rule:tool_result.a-natives-pictures-stay
-  Scenario Outline: A native tool's picture stays when a handler answers <answer>
+  @rule:tool_result.a-natives-pictures-stay @case:looked-at
+  Scenario: A native tool's picture stays when a handler looks at it
     Given the tool "read_note" does
       """
       returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
@@ -831,16 +832,30 @@ Feature: tool_result
       """
     And package "judge" answers tool_result with
       """
-      returns: <answer>
+      returns: {$: undefined}
       """
     And the model first calls "read_note"
     When the model calls "photo_album"
-    Then the log keeps {"isError": <failed>, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}]} as the result of call "2"
+    Then the log keeps {"isError": false, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}]} as the result of call "2"
 
-    Examples:
-      | answer          | failed |
-      | {$: undefined}  | false  |
-      | {isError: true} | true   |
+  @rule:tool_result.a-natives-pictures-stay @case:made-an-error
+  Scenario: A native tool's picture stays when a handler makes an error of the result
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And a native tool "photo_album"
+    And the body of "photo_album" does
+      """
+      content: [{type: text, text: page one}, {type: image, attachment: {attachmentId: "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12", mediaType: image/png, width: 2, height: 2, bytes: 73}}]
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    And the model first calls "read_note"
+    When the model calls "photo_album"
+    Then the log keeps {"isError": true, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}]} as the result of call "2"
 
   @rule:tool_result.a-natives-pictures-are-shown @case:shown
   Scenario: A native tool's picture as a handler sees it
