@@ -140,6 +140,7 @@ class StagePeer:
             data: dict[str, Any] = {"act": act}
             if isinstance(message, StageOpen):
                 data["natives"] = [native.name for native in message.natives]
+                data["approval"] = message.services.approval
             elif isinstance(message, NativeRegister):
                 data["natives"] = [message.native.name]
             elif isinstance(message, PackageUnload | PackageReload):

@@ -11,6 +11,7 @@ from conformance.invariants import _calls as _calls
 from conformance.invariants import _catalogues as _catalogues
 from conformance.invariants import _gates as _gates
 from conformance.invariants import _hearing as _hearing
+from conformance.invariants import _inputs as _inputs
 from conformance.invariants import _lifetimes as _lifetimes
 from conformance.invariants import _lists as _lists
 from conformance.invariants import _orders as _orders

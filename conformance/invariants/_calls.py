@@ -191,3 +191,16 @@ def the_end_tells_the_durable_result(story: Story, context: Context) -> Answers:
                 f"the log keeps {show([kept, result['isError']])}"
             )
         )
+
+
+@invariant("tool_execution_end.equals-the-durable-result")
+def the_end_of_a_cut_call_tells_its_failure(story: Story, context: Context) -> Answers:
+    """Of a call that never ran, since the user cancelled before."""
+    for call in story.calls if not story.listened else ():
+        ends, result = call.handled(END), call.result
+        if not call.clear or not ends or result is None or call.bodies or not call.batch.cut:
+            continue
+        if isinstance(call.record, dict) and not call.host_broke and call.batch.finish in (None, "calls"):
+            flags = [bool((ends[0]["payload"] or {}).get("isError")), bool(result["isError"])]
+            told = f"{call.label}: the end tells isError {show(flags[0])}, the log keeps {show(flags[1])}"
+            yield None if flags[0] is flags[1] else told

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._lifetimes import package_of
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -112,6 +113,24 @@ def a_name_that_two_packages_register_is_told(story: Story, context: Context) ->
             silent = not any(name in str(event["text"]) for event in story.kinds["notice"])
             told = f"request {request['request']} of {request.agent}: {name} is one of two registrations"
             yield f"{told}, and nothing tells of the other" if silent else None
+
+
+@invariant("registerTool.the-first-loaded-package-wins")
+def the_tool_of_the_first_loaded_package_is_listed(story: Story, context: Context) -> Answers:
+    """Where two packages register one name while they are loaded, and describe it by different words."""
+    order: dict[str, int] = {}
+    for made in story.instances.values():
+        order.setdefault(made["package"], len(order))
+    for request, name, made_as, row in _doubled(story, context):
+        if made_as.native or len(made_as.packages) < 2:
+            continue
+        first = min(made_as.packages, key=lambda package: order.get(package, 0))
+        given: dict[bool, set[str]] = {True: set(), False: set()}
+        for event in story.registrations[name]:
+            given[package_of(story, event) == first].add(str(event["args"][0].get("description")))
+        if not given[True] & given[False] and all(map(_is_object, (spec.get("parameters") for spec in made_as.specs))):
+            told = f"request {request['request']} of {request.agent} lists another {name} than that of {first}"
+            yield f"{told}, which was loaded first" if str(row.get("description")) in given[False] else None
 
 
 @invariant("registerTool.a-name-of-a-native-tool")

@@ -68,6 +68,20 @@ def what_the_host_denies_does_not_run(story: Story, context: Context) -> Answers
         yield f"{call.label}: it was denied (event {last.seq}), and its body ran" if ran else None
 
 
+@invariant("registerTool.a-question-of-the-host-is-asked", "tool_call.the-rest-of-the-chain-decides", roles="bridge")
+def what_the_user_does_not_allow_does_not_run(story: Story, context: Context) -> Answers:
+    """Of calls about which the outermost listener of the host asks the user, who does not say yes."""
+    opened = next((event for event in story.kinds["operator"] if event["act"] == "open"), None)
+    if opened is None or opened["approval"] in (None, "allowed-once") or story.listened:
+        return
+    for call in story.calls:
+        kinds = [(event["decision"] or {}).get("kind") for event in call.of("policy") if event["phase"] == "exit"]
+        if call.clear and kinds and kinds[-1] == "ask" and not call.host_broke:
+            ran = call.bodies
+            told = f"{call.label}: the user was asked and did not allow it, and its body ran"
+            yield f"{told} (event {ran[0].seq})" if ran else None
+
+
 @invariant("tool_call.own-denials-are-well-formed", roles="bridge")
 def denials_have_a_reason(story: Story, context: Context) -> Answers:
     for event in story.kinds["policy"]:

@@ -41,6 +41,27 @@ def _shown(story: Story, context: Context, body: str) -> Answers:
             yield f"{call.label}: it ran, and {each.handler} was not shown its result" if unasked else None
 
 
+@invariant("tool_result.fires-for-cancelled-tools")
+def every_cancelled_result_is_shown(story: Story, context: Context) -> Answers:
+    """Of calls whose body was at work when the user cancelled, and where nothing else went."""
+    acts = [event for event in story.kinds["operator"] if event["act"] in ("dispose", "unload", "reload", "listen")]
+    cancels = [event for event in story.kinds["operator"] if event["act"] == "cancel"]
+    for call in story.calls if cancels and not acts and context.settled and not story.listened else ():
+        done = story.exit_of(call.bodies[0]) if len(call.bodies) == 1 else None
+        if not call.clear or call.result is None or done is None or call.batch.finish not in (None, "calls"):
+            continue
+        begin, end = story.number(call.bodies[0]), story.number(done)
+        if call.host_broke or not any(
+            begin < story.number(event) < end for event in cancels if event.agent == call.agent
+        ):
+            continue
+        heard = {event["instance"] for event in call.handled("tool_result")}
+        for instance in story.listening(story.number(call.batch.request), len(story.events), "tool_result"):
+            if story.serves(instance, call.agent) and story.instances[instance]["error"] is None:
+                told = f"{call.label}: the user cancelled while it ran, and {instance} was not shown its result"
+                yield told if instance not in heard else None
+
+
 def _is_told(story: Story, body: Event) -> bool:
     """Whether a body is done, and gave something of which the rules say that handlers are shown it."""
     reply = story.reply(body)
@@ -85,8 +106,12 @@ def _listeners(story: Story, context: Context, name: str) -> Iterator[tuple[Call
 
 @invariant("tool_call.the-rest-of-the-chain-decides", roles="bridge")
 def the_rest_of_the_chain_is_asked_once(story: Story, context: Context) -> Answers:
+    made = [story.number(event) for event in story.kinds["operator"] if event["act"] == "policy"]
     for call in story.calls if not story.listened else ():
-        asked = Counter(event["id"] for event in call.of("policy") if event["phase"] == "enter")
-        if call.clear and asked:
+        entered = [event for event in call.of("policy") if event["phase"] == "enter"]
+        asked = Counter(event["id"] for event in entered)
+        # One that another takes the place of meanwhile is asked, and so is the other.
+        new = any(call.batch.begin < number < story.number(entered[-1]) for number in made) if entered else True
+        if call.clear and not new:
             again = [name for name, times in asked.items() if times > 1]
             yield f"{call.label}: the host's listener {again[0]} was asked twice" if again else None

@@ -10,6 +10,33 @@ from conformance.invariants._story import Story
 from conformance.trace import Event
 
 
+@invariant(
+    "setActiveTools.what-cannot-be-switched-off-is-reported-once",
+    "setActiveTools.another-packages-end-lifts-nothing",
+    roles="bridge",
+)
+def what_a_list_leaves_out_is_gone_or_told(story: Story, context: Context) -> Answers:
+    """Of what one package or the host alone had before the list was set. A notice from before it will do."""
+    if "notices" not in context.capabilities:
+        return
+    rows = _registered_natives(story)
+    for name, events in story.registrations.items():
+        owners = {package_of(story, each) for each in events}
+        last = len(story.events) if name in rows or len(owners) > 1 else max(map(story.number, events))
+        rows.setdefault(name, []).append(last)
+    for request, since, names in _in_force(story, context):
+        there = {row["name"] for row in request["tools"]}
+        told = [str(event["text"]) for event in story.kinds["notice"]]
+        for name, numbers in rows.items():
+            if name not in names and max(numbers) < since:
+                has = f"request {request['request']} of {request.agent} has {name}, which its list leaves out"
+                yield (
+                    f"{has}, and no notice says so"
+                    if name in there and not any(name in text for text in told)
+                    else None
+                )
+
+
 @invariant("setActiveTools.narrows-the-next-request")
 def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
     """Of native tools that were there before, that no package has and that no notice names."""

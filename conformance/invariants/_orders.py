@@ -23,6 +23,48 @@ def judges_are_asked_one_after_another(story: Story, context: Context) -> Answer
             yield told if beside else None
 
 
+@invariant("tool_call.handlers-are-asked-in-load-order", "tool_call.a-reload-keeps-the-order")
+def judges_are_asked_in_load_order(story: Story, context: Context) -> Answers:
+    return _in_order(story, "tool_call")
+
+
+@invariant("tool_execution_start.handlers-are-told-in-load-order")
+def start_handlers_are_told_in_load_order(story: Story, context: Context) -> Answers:
+    return _in_order(story, "tool_execution_start")
+
+
+@invariant("tool_result.patches-chain")
+def result_handlers_are_asked_in_load_order(story: Story, context: Context) -> Answers:
+    return _in_order(story, "tool_result")
+
+
+@invariant("tool_execution_end.handlers-are-told-in-load-order")
+def end_handlers_are_told_in_load_order(story: Story, context: Context) -> Answers:
+    return _in_order(story, END)
+
+
+def _in_order(story: Story, name: str) -> Answers:
+    """Where no package went for good: packages as they were first loaded, and one package's handlers as it listened."""
+    if any(event["act"] == "unload" for event in story.kinds["operator"]):
+        return
+    order: dict[str, int] = {}
+    for made in story.instances.values():
+        order.setdefault(made["package"], len(order))
+    since = {(each.instance, each.handler): each.since for each in story.subscriptions}
+    for call in story.calls:
+        for one, two in pairwise(call.handled(name)) if call.clear else ():
+            places = [
+                (order.get(each["package"], 0), since.get((each["instance"], each["handler"]), 0))
+                for each in (one, two)
+            ]
+            told = f"{call.label}: {name} came to {two['handler']} of {two['package']}"
+            yield (
+                f"{told} after {one['handler']} of {one['package']} (event {two.seq})"
+                if places[0] > places[1]
+                else None
+            )
+
+
 @invariant("tool_execution_start.handlers-wait-for-each-other")
 def start_handlers_wait_for_each_other(story: Story, context: Context) -> Answers:
     return _one_after_another(story, "tool_execution_start")

@@ -34,6 +34,20 @@ def prompts_have_nothing_of_other_tools(story: Story, context: Context) -> Answe
                 yield f"{told} {show(text)}" if there else None
 
 
+@invariant("registerTool.prompt-snippet-while-active", "registerTool.registering-again-moves-everything")
+def prompts_have_nothing_that_was_replaced(story: Story, context: Context) -> Answers:
+    """What an earlier registration of a tool gave for it, and the last one does not."""
+    said = [
+        (name, text) for name, rows in story.registrations.items() for row in rows for text in _texts(row["args"][0])
+    ]
+    for request, name, spec in _given(story):
+        now = _texts(spec)
+        for owner, text in said:
+            if owner == name and text not in now and all(other == name for other, each in said if text in each):
+                told = f"request {request['request']} of {request.agent} has {show(text)} in its system prompt"
+                yield f"{told}, and {name} was registered again without" if text in str(request["system"]) else None
+
+
 def _given(story: Story) -> Iterator[tuple[Event, str, dict[str, Any]]]:
     """Yield the first request of each turn with each tool that one package has; where there is one agent."""
     natives, made = story.natives, story.registrations

@@ -110,18 +110,21 @@ def a_native_call_that_nobody_touches_runs(story: Story, context: Context) -> An
 
 
 def _goes_through(story: Story, call: Call, changed: bool = False) -> bool:
-    """Whether handlers were asked about a call, none stopped it, and nothing else came in between.
+    """Whether a call :func:`passes` and no handler did anything; or, where it was ``changed``, only to its input."""
+    gates = call.handled("tool_call")
+    if not passes(story, call) or changed is not any(_changes(story, gate, call.record) for gate in gates):
+        return False
+    return not changed or all(_is_in_input(op) for gate in gates for op in story.reply(gate).get("ops") or ())
 
-    None did anything at all; or, where it is to be ``changed``, some changed the input, and nothing else.
-    """
+
+def passes(story: Story, call: Call, judged: bool = True) -> bool:
+    """Whether handlers were asked about a call, none stopped it, and nothing came in between; or nobody was asked."""
     batch, gates = call.batch, call.handled("tool_call")
-    if not call.clear or not gates or call.result is None or batch.cut or story.listened or call.host_broke:
+    if not call.clear or bool(gates) is not judged or call.result is None or batch.cut:
         return False
-    if batch.finish not in (None, "calls") or any(_stops(story, gate) for gate in gates):
+    if story.listened or call.host_broke or batch.finish not in (None, "calls"):
         return False
-    if changed is not any(_changes(story, gate, call.record) for gate in gates):
-        return False
-    if changed and not all(_is_in_input(op) for gate in gates for op in story.reply(gate).get("ops") or ()):
+    if any(_stops(story, gate) for gate in gates):
         return False
     if any(event["decision"] not in _ALLOWS for event in call.of("policy") if event["phase"] == "exit"):
         return False
@@ -165,7 +168,7 @@ def _specs(story: Story) -> Iterator[tuple[str, dict[str, Any]]]:
 @invariant("registerTool.arguments-are-coerced-as-on-pi")
 def a_tool_that_asks_for_nothing_gets_what_was_written(story: Story, context: Context) -> Answers:
     """Where nobody judges the call, and no registration of the tool has properties or prepares its arguments."""
-    asks = {name for name, spec in _specs(story) if spec.get("parameters") != _ANYTHING or spec.get("prepare")}
+    asks = {name for name, spec in _specs(story) if spec.get("parameters") != ANYTHING or spec.get("prepare")}
     for call in story.calls if not story.listened else ():
         bodies = call.of("tool.enter")
         if not call.clear or len(bodies) != 1 or call.name in asks or not isinstance(call.record, dict):
@@ -179,7 +182,8 @@ def a_tool_that_asks_for_nothing_gets_what_was_written(story: Story, context: Co
         yield None if same(ran, call.record) else told
 
 
-_ANYTHING = {"type": "object", "properties": {}}
+ANYTHING = {"type": "object", "properties": {}}
+"""The parameters of a tool that asks for nothing."""
 
 
 @invariant("registerTool.a-throwing-prepare-arguments-fails-the-call")
@@ -191,6 +195,22 @@ def what_cannot_be_prepared_does_not_run(story: Story, context: Context) -> Answ
             ran = [*call.of("tool.enter"), *call.handled("tool_call")]
             told = f"{call.label}: its arguments could not be prepared, and it went on"
             yield f"{told} (event {ran[0].seq})" if ran else None
+
+
+@invariant("tool_call.a-blocks-other-fields-are-ignored")
+def what_is_blocked_says_nothing_but_why(story: Story, context: Context) -> Answers:
+    for call in story.calls if not story.listened else ():
+        gate, result = blocking(story, call), call.result
+        if not call.clear or result is None or call.batch.cut or call.bodies or gate is None:
+            continue
+        returned, kept = story.reply(gate)["returns"], text_of(result["content"])
+        content = returned.get("content")
+        written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
+        texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        for text in texts if not written else ():
+            if isinstance(text, str) and len(text) > SHORTEST and text not in str(returned.get("reason")):
+                told = f"{call.label}: it was blocked, and its result says {show(text)}, which stood beside the block"
+                yield told if text in kept else None
 
 
 @invariant("tool_call.a-block-without-a-reason-still-says-something")

@@ -312,6 +312,49 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         package("beta"),
         asks("stow"),
     ],
+    "a native's input set to the same": [
+        package("alpha", does={"tool_call": replies(Reply(ops=[Op(op="set", path=["input", "s"], value="x")]))}),
+        LOOK,
+        asks("look"),
+    ],
+    "a tool that nobody judges": [
+        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 0))]),
+        asks("stow"),
+    ],
+    "a block with content": [
+        package(
+            "alpha",
+            "stow",
+            does={
+                "tool_call": replies(
+                    Reply(
+                        returns={
+                            "block": True,
+                            "reason": "not today",
+                            "content": [{"type": "text", "text": "beside the block"}],
+                        }
+                    )
+                )
+            },
+        ),
+        asks("stow"),
+    ],
+    "a tool registered again without a snippet": [
+        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 1))]),
+        asks("stow"),
+        CallApi(package="alpha", call="registerTool", args=[{**FETCH, "name": "stow"}]),
+        asks("stow"),
+    ],
+    "a name that two packages describe": [
+        package("alpha", "stow"),
+        AddPackage(name="beta", tools=[Tool(spec=tool_spec("stow", OPEN, 3))]),
+        asks("stow"),
+    ],
+    "a question": [
+        package("alpha", "stow"),
+        AddPolicy(policy=PolicySpec(id="may it", answer="ask", reason="may it?")),
+        asks("stow"),
+    ],
 }
 """Programs by what is special about them; run on the reference they give traces in which everything holds."""
 
@@ -420,6 +463,11 @@ def answered(name: Any, call: str, outcome: dict[str, Any], nth: int = 1) -> Edi
 def unheard(event: str) -> Edit:
     """Let a handler of the second package hear nothing of an event."""
     return without("handler.enter", event=event, package="beta")
+
+
+def overtaken(event: str) -> Edit:
+    """Let the second package hear of an event before the first."""
+    return moved("handler.enter", "handler.enter", {"event": event}, event=event, package="beta")
 
 
 def runs(call_id: str) -> Edit:

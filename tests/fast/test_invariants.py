@@ -26,6 +26,7 @@ from tests.fast.small_traces import (
     at,
     lacks,
     moved,
+    overtaken,
     package,
     runs,
     shown,
@@ -488,6 +489,71 @@ CASES: dict[str, tuple[str, Edit, str]] = {
     "setting-a-list-returns-nothing": (
         "lists",
         told("api.return", {"outcome": {"returned": ["stow"]}}, call="setActiveTools"),
+        "two calls",
+    ),
+    "judges-get-what-the-model-wrote": (
+        "two calls",
+        told("handler.enter", {"payload": {"input": {"s": "y"}}}, event="tool_call", call_id="1"),
+        "nothing",
+    ),
+    "what-judges-leave-is-what-runs": (
+        "a changed input",
+        told("tool.enter", {"params": {"s": "x"}}),
+        "a block",
+    ),
+    "natives-run-unless-their-input-is-another": (
+        "a native's input set to the same",
+        without("native.enter"),
+        "two calls",
+    ),
+    "what-runs-is-an-object-where-one-is-asked-for": (
+        "two calls",
+        told("tool.enter", {"params": "words"}),
+        "nothing",
+    ),
+    "a-tool-that-asks-for-nothing-runs": ("a tool that nobody judges", without("tool.enter"), "two calls"),
+    "policies-are-shown-what-the-model-wrote": (
+        "two calls",
+        told("policy", {"arguments": {}}, phase="enter"),
+        "a block",
+    ),
+    "what-is-blocked-says-nothing-but-why": (
+        "a block with content",
+        told("log.result", {"content": [{"type": "text", "text": "beside the block"}]}),
+        "a block",
+    ),
+    "every-cancelled-result-is-shown": (
+        "a cancel in a body",
+        without("handler.enter", event="tool_result"),
+        "two calls",
+    ),
+    "the-end-of-a-cut-call-tells-its-failure": (
+        "a cancel",
+        told("log.result", {"isError": False}, call_id="1"),
+        "two calls",
+    ),
+    "judges-are-asked-in-load-order": ("two packages", overtaken("tool_call"), "nothing"),
+    "start-handlers-are-told-in-load-order": ("two packages", overtaken("tool_execution_start"), "nothing"),
+    "result-handlers-are-asked-in-load-order": ("two packages", overtaken("tool_result"), "nothing"),
+    "end-handlers-are-told-in-load-order": ("two packages", overtaken("tool_execution_end"), "nothing"),
+    "prompts-have-nothing-that-was-replaced": (
+        "a tool registered again without a snippet",
+        told("model.request", {"system": "use stow well"}, request=3),
+        "two calls",
+    ),
+    "the-tool-of-the-first-loaded-package-is-listed": (
+        "a name that two packages describe",
+        told("model.request", {"tools": [{"name": "stow", "description": "another stow"}]}),
+        "a name of two packages",
+    ),
+    "what-a-list-leaves-out-is-gone-or-told": (
+        "a list between prompts",
+        told("model.request", {"tools": [{"name": name, "description": name} for name in ("stow", "look")]}, request=3),
+        "two calls",
+    ),
+    "what-the-user-does-not-allow-does-not-run": (
+        "a question",
+        also("tool.enter", "policy", BODY, "policy", {"phase": "exit"}),
         "two calls",
     ),
 }
