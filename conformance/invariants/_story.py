@@ -231,6 +231,8 @@ class Story:
         spoken: dict[str, bool] = defaultdict(bool)
         # What waits for a turn of its own waits through all the steps of this one.
         waiting: dict[str, int] = defaultdict(int)
+        # Of several things that were said Pi tells the model one at a time.
+        unheard: dict[str, int] = defaultdict(int)
         calls = _Calls(self)
         for number, event in enumerate(self.events):
             kind, agent = event.kind, event.agent or ""
@@ -247,11 +249,14 @@ class Story:
                 if event["calls"] and agent in requests:
                     batch = last[agent] = Batch(agent, requests[agent], number, event["finish"])
                     batch.cut = cancelled[agent]
-                    batch.spoken = spoken[agent] or waiting[agent] > 0
+                    batch.spoken = spoken[agent] or waiting[agent] > 0 or unheard[agent] > 0
                     self.batches.append(batch)
                     open_batches[agent].append(batch)
                     calls.begin(batch, event["calls"])
+            elif kind == "log.user":
+                unheard[agent] = max(0, unheard[agent] - 1)
             elif kind == "turn.end":
+                unheard[agent] = 0
                 cut = cancelled[agent] or event["reason"] in CUT
                 for batch in open_batches.pop(agent, ()):
                     batch.end, batch.reason, batch.cut = number, event["reason"], batch.cut or cut
@@ -264,6 +269,7 @@ class Story:
                 elif act in ("steer", "follow_up", "prompt"):
                     spoken[agent] = True
                     waiting[agent] += act != "steer"
+                    unheard[agent] += act != "follow_up"
                     for batch in open_batches[agent]:
                         batch.spoken = True
                 elif act in OPERATORS:

@@ -38,10 +38,8 @@ UNSPOKEN = frozenset({"exec", "user_bash"})
 """Surfaces that programs do not speak; nor do they use the host's own seams."""
 LEVELS = ("must", "should")
 """Whose rules name a difference: a departure from a should is told as such, and told it is."""
-FURTHER = 60
-"""Programs that are still tried for a rule's name, once one has left another trace than the reference's."""
-MOST = 160
-"""Programs that are run on a mutant at most. In the order of :attr:`Ground.order` later ones hardly ever told more."""
+ELSEWHERE = 160
+"""Programs that are run at most on a mutant with a mount of its own: those are few, and each mount takes a walk."""
 TRACE = "its trace alone"
 """By what a mutant is told that no rule of the finding names: it differs from the reference all the same."""
 TYPICAL = 60
@@ -203,7 +201,7 @@ def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
     codes = changed(mutant)
     at = _connection(mutant, ground.mount)
     unlike: Sequence[AnyOperation] = ()
-    count = since = 0
+    count = 0
     try:
         for number in ground.order:
             if codes is not None and codes.isdisjoint(ground.reached[number]):
@@ -213,14 +211,11 @@ def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
             by, differs = _caught(at, program, ground, number)
             if by:
                 return Kill(mutant.name, by, program, count)
-            if differs and not since:
+            if differs and not unlike:
                 unlike = program
-            since += bool(differs or since)
-            if since > FURTHER or count >= MOST:
-                break
     finally:
         _close(at)
-    return Kill(mutant.name, TRACE, unlike, count) if since else Kill(mutant.name, ran=count)
+    return Kill(mutant.name, TRACE, unlike, count) if unlike else Kill(mutant.name, ran=count)
 
 
 def _caught(at: Connection, program: Sequence[AnyOperation], ground: Ground, number: int) -> tuple[str, bool]:
@@ -280,7 +275,7 @@ def main(argv: list[str]) -> int:
         type=int,
         default=500,
         metavar="N",
-        help=f"programs to draw, of which {MOST} at most are run on a mutant (500)",
+        help="programs to draw for each mutant (500)",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the programs (1)")
     parser.add_argument("-n", type=int, default=2, metavar="N", help="processes (2)")
@@ -295,7 +290,7 @@ def main(argv: list[str]) -> int:
     ]
     drawn = random_programs(given.examples, given.seed)
     first = Ground(drawn, None).walk()
-    chief = [drawn[number] for number in first.order[:MOST]]
+    chief = [drawn[number] for number in first.order[:ELSEWHERE]]
     for mount in {mutant.mount for mutant in chosen}:
         # What is tried on few mutants need not be everything.
         _grounds[mount] = first if mount is None else Ground(chief, mount).walk()
@@ -327,7 +322,7 @@ def _tell(kills: list[Kill], drawn: int, seconds: float, report: Path | None) ->
     print(
         f"{caught} of {len(kills)} mutants caught by random programs alone ({share:.0%}): by an invariant "
         f"{ways['invariant']}, by a rule beside the reference {ways['rule']}, by breaking or hanging {ways['it']}; "
-        f"of the others {told} by {TRACE}, {alike} by nothing; {min(drawn, MOST)} of {drawn} programs each at most, "
+        f"of the others {told} by {TRACE}, {alike} by nothing; {drawn} programs each at most, "
         f"{seconds:.0f} s, {sum(os.times()[:4]):.0f} s of processor time"
     )
     if report is not None:

@@ -58,6 +58,7 @@ SCHEMAS: tuple[Any, ...] = (
     _object(
         {"s": {"type": "string"}}, additionalProperties={"type": "number"}, patternProperties={"^a": {"type": "array"}}
     ),
+    _object({"a": {"type": "array", "items": [{"type": "number"}, {"type": "string"}], "additionalItems": False}}),
 )
 """Schemas that fit :data:`ARGUMENTS` now and then."""
 
@@ -168,8 +169,9 @@ RESTORING_GATES: tuple[Reply, ...] = (
     Reply(ops=[Op(op="set", path=["input", "s"], value="x")]),
     Reply(ops=[Op(op="assign", path=["input"], value={"s": "x"})]),
     Reply(ops=[Op(op="assign", path=["input"], value={})]),
+    Reply(ops=[Op(op="set", path=["input", "s"], value=" X")]),
 )
-"""What a ``tool_call`` handler may do that makes arguments of :data:`ARGUMENTS` what they were."""
+"""What a ``tool_call`` handler may do that makes arguments of :data:`ARGUMENTS` what they were, or nearly so."""
 
 RESULTS: tuple[Reply, ...] = (
     Reply(),
@@ -237,6 +239,7 @@ BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("not so well", isError=True)),
     Reply(returns=text_result("maybe", terminate="yes")),
     Reply(throws=error("")),
+    Reply(throws=error("das \u201eGer\u00e4t\u201c fehlt \U0001f300")),
     Reply(throws="words"),
     Reply(returns={"content": []}),
     Reply(returns=text_result("changed"), ops=[Op(op="set", path=["s"], value="by the body")]),

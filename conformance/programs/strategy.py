@@ -82,7 +82,7 @@ _MORE = range(4)
 _SELDOM = range(8)
 _ANY_OWN = ("stow", "stow", "stow", "fetch", "look")
 _NATIVE = ("probe", "probe", "look", "look", "stow")
-_GOES_ON = range(5)
+_GOES_ON = range(4)
 _LISTINGS = ("getActiveTools", "getActiveTools", "getAllTools")
 _FINISH = pools.FINISHES
 _ANSWER = ("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
@@ -228,7 +228,7 @@ class _Program:
         first = pools.OWN[min(self.packages, len(pools.OWN)) - 1]
         kind = 0 if self.packages == 1 else draw(_SELDOM)
         tools = [Tool(spec=self.tool(first if kind < 5 else None), does=self.bodies())] if kind < 7 else []
-        while kind < 7 and len(tools) < 3 and draw(_MORE) == 3:
+        while kind < 7 and len(tools) < 3 and draw(self.theme.more_tools):
             tools.append(Tool(spec=self.tool(), does=self.bodies()))
         if draw(self.theme.hears_all):
             handlers = [self.handler(event) for event in ALL_EVENTS]
@@ -238,7 +238,7 @@ class _Program:
             handlers = []
             while len(handlers) < 4 and draw(_MORE):
                 handlers.append(self.handler(draw(self.theme.events)))
-        calls = [self.load_call()] if self.seldom() else []
+        calls = [self.load_call()] if draw(self.theme.load_calls) else []
         throws = {"$": "error", "name": "Error", "message": "no loading"} if self.seldom() and self.seldom() else None
         more = {} if throws is None else {"throws": throws}
         return AddPackage(name=name, tools=tools, handlers=handlers, calls=calls, **more)
@@ -330,7 +330,7 @@ class _Program:
     def message(self) -> ModelAnswer:
         draw = self.draw
         calls = [self.one_call()]
-        while len(calls) < 5 and draw(_GOES_ON) > 1:
+        while len(calls) < 5 and draw(self.theme.more_calls):
             calls.append(self.one_call())
         return pools.message(calls, draw(_FINISH))
 

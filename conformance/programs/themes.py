@@ -63,6 +63,12 @@ class Theme:
     lists: Sequence[Any] = (*pools.LISTS[3:4] * 3, *pools.LISTS)
     acts: Sequence[bool] = _NOW_AND_THEN
     """Whether something is done meanwhile."""
+    more_tools: Sequence[bool] = _NOW_AND_THEN
+    """Whether a package has a further tool."""
+    load_calls: Sequence[bool] = _SELDOM
+    """Whether a package calls the API while it is loaded."""
+    more_calls: Sequence[bool] = (False, False, True, True, True)
+    """Whether a message has a further call."""
     more: Mapping[str, int] = field(default_factory=dict)
     """How many times as often as else an operation or an act is drawn, by its name."""
 
@@ -79,12 +85,15 @@ THEMES: Mapping[str, Theme] = {
         schemas=(0,),
         arguments=("{}", "{}", "{}", "not json"),
         hears_all=_NOW_AND_THEN,
-        events=("tool_call", "tool_result"),
+        events=("tool_result", "tool_result", "tool_call"),
         replies=_QUIET
         | {
-            "tool_call": (pools.GATES[0], pools.GATES[2], pools.GATES[2], *pools.STOPPING_GATES),
+            "tool_call": (*pools.GATES[:1] * 4, pools.GATES[2], pools.GATES[2], *pools.STOPPING_GATES),
             "tool_result": (pools.RESULTS[0], *pools.RESULTS[1:4], *pools.STOPPING_RESULTS),
         },
+        plain_handlers=_SELDOM,
+        narrow_handlers=_SELDOM,
+        more_calls=_HALF,
         plain_bodies=_SELDOM,
         bodies=(pools.BODIES[1], pools.BODIES[1], pools.BODIES[1], pools.BODIES[0], pools.BODIES[6], pools.BODIES[2]),
         acts=_SELDOM,
@@ -115,10 +124,12 @@ THEMES: Mapping[str, Theme] = {
     ),
     "schemas": replace(
         PLAIN,
-        called=(*["stow"] * 8, "look"),
+        called=("stow", "stow", "stow", "fetch", "weigh", "look"),
+        more_tools=_MOSTLY,
+        more_calls=_MOSTLY,
         schemas=range(len(pools.SCHEMAS)),
         tool_kinds=(0, 0, *range(pools.TOOL_KINDS)),
-        arguments=pools.ARGUMENTS,
+        arguments=(*pools.ARGUMENTS[:7], *pools.ARGUMENTS),
         hears_all=_NOW_AND_THEN,
         plain_handlers=_MOSTLY,
         plain_bodies=_MOSTLY,
@@ -132,6 +143,7 @@ THEMES: Mapping[str, Theme] = {
         plain_handlers=(True, True, False),
         replies=_QUIET,
         acts=_MOSTLY,
+        load_calls=_NOW_AND_THEN,
         more={"setActiveTools": 4, "agent": 3, "getActiveTools": 2, "native": 2},
     ),
     "lifetimes": replace(
@@ -151,6 +163,7 @@ THEMES: Mapping[str, Theme] = {
         schemas=(0,),
         arguments=pools.ARGUMENTS[:3],
         events=("tool_execution_update", "tool_execution_update", "tool_execution_end", "tool_result"),
+        replies=_REPLIES | {"tool_execution_update": (*pools.WATCHES[:2], pools.WATCHES[6], pools.WATCHES[6])},
         plain_bodies=_NO,
         updates=pools.UPDATES,
         more_updates=(False, *[True] * 5),
@@ -166,5 +179,5 @@ THEMES: Mapping[str, Theme] = {
 }
 """What programs are about, by name; the first is drawn most often."""
 
-DRAWN = (*["anything"] * 6, *[name for name in THEMES if name != "anything"])
+DRAWN = (*["anything"] * 3, "stops", "patches", "gates", *[name for name in THEMES if name != "anything"])
 """Names of themes, each as often as it is drawn."""
