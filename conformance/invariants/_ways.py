@@ -81,7 +81,26 @@ def what_is_judged_and_not_blocked_runs(story: Story, context: Context) -> Answe
         if not any(row["name"] == call.name for row in call.batch.request["tools"]):
             continue
         told = f"{call.label}: nobody stopped it, and its body did not run"
-        yield None if call.of("tool.enter") else told
+        if not _is_invalid(call):  # Then nobody should have been asked: the next one's.
+            yield None if call.of("tool.enter") else told
+
+
+@invariant("tool_call.invalid-calls-are-not-judged")
+def what_is_invalid_is_not_judged(story: Story, context: Context) -> Answers:
+    """Where no handler changed the arguments that did not pass."""
+    own = {name for name, _ in _specs(story)} - story.natives
+    for call in story.calls if not story.listened else ():
+        if not call.clear or call.name not in own or call.result is None or not _is_invalid(call) or call.bodies:
+            continue
+        if not story.changed(story.number(call.batch.request), story.number(call.result)):
+            gates = call.handled("tool_call")
+            if not any(story.reply(gate) for gate in gates):
+                told = f"{call.label}: its arguments did not pass, and {gates[0]['package']} was asked" if gates else ""
+                yield told or None
+
+
+def _is_invalid(call: Call) -> bool:
+    return call.result is not None and "Validation failed for tool" in text_of(call.result["content"])
 
 
 @invariant("tool_call.mutation-reaches-the-tool", "tool_call.mutation-reaches-any-packages-tool")

@@ -350,6 +350,14 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         AddPackage(name="beta", tools=[Tool(spec=tool_spec("stow", OPEN, 3))]),
         asks("stow"),
     ],
+    "a call that does not pass": [
+        AddPackage(
+            name="alpha",
+            tools=[Tool(spec=tool_spec("stow", {**OPEN, "required": ["n"]}, 0))],
+            handlers=[Handler(event=event) for event in EVENTS],
+        ),
+        asks("stow"),
+    ],
     "a question": [
         package("alpha", "stow"),
         AddPolicy(policy=PolicySpec(id="may it", answer="ask", reason="may it?")),

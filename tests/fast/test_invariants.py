@@ -556,6 +556,11 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         also("tool.enter", "policy", BODY, "policy", {"phase": "exit"}),
         "two calls",
     ),
+    "what-is-invalid-is-not-judged": (
+        "a call that does not pass",
+        also("handler.enter", "handler.enter", GATE, "log.call", event="tool_execution_start"),
+        "two calls",
+    ),
 }
 """For each invariant: a program whose trace holds, an edit that breaks it, and a program of which it cannot tell."""
 
