@@ -838,7 +838,7 @@ Feature: tool_result
     When the model calls "photo_album"
     Then the log keeps {"isError": false, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}]} as the result of call "2"
 
-  @rule:tool_result.a-natives-pictures-stay @case:made-an-error
+  @rule:tool_result.a-natives-pictures-are-shown @case:made-an-error
   Scenario: A native tool's picture stays when a handler makes an error of the result
     Given the tool "read_note" does
       """
