@@ -10,13 +10,22 @@ from conformance.invariants._story import Story
 from conformance.trace import Event
 
 
-@invariant(
-    "setActiveTools.what-cannot-be-switched-off-is-reported-once",
-    "setActiveTools.another-packages-end-lifts-nothing",
-    roles="bridge",
-)
+@invariant("setActiveTools.what-cannot-be-switched-off-is-reported-once", roles="bridge")
 def what_a_list_leaves_out_is_gone_or_told(story: Story, context: Context) -> Answers:
-    """Of what one package or the host alone had before the list was set. A notice from before it will do."""
+    """Of packages' tools, too; where no package came or went since."""
+    return _left_out(story, context, frozenset())
+
+
+@invariant("setActiveTools.another-packages-end-lifts-nothing", roles="bridge")
+def a_list_survives_another_packages_end(story: Story, context: Context) -> Answers:
+    return _left_out(story, context, frozenset({"unload"}))
+
+
+def _left_out(story: Story, context: Context, acts: frozenset[str]) -> Answers:
+    """Of what one package or the host alone had before the list was set, and where just ``acts`` came since.
+
+    A notice from before it will do.
+    """
     if "notices" not in context.capabilities:
         return
     rows = _registered_natives(story)
@@ -25,16 +34,21 @@ def what_a_list_leaves_out_is_gone_or_told(story: Story, context: Context) -> An
         last = len(story.events) if name in rows or len(owners) > 1 else max(map(story.number, events))
         rows.setdefault(name, []).append(last)
     for request, since, names in _in_force(story, context):
+        if _comings(story, since, request) != acts:
+            continue
         there = {row["name"] for row in request["tools"]}
         told = [str(event["text"]) for event in story.kinds["notice"]]
         for name, numbers in rows.items():
             if name not in names and max(numbers) < since:
                 has = f"request {request['request']} of {request.agent} has {name}, which its list leaves out"
-                yield (
-                    f"{has}, and no notice says so"
-                    if name in there and not any(name in text for text in told)
-                    else None
-                )
+                silent = name in there and not any(name in text for text in told)
+                yield f"{has}, and no notice says so" if silent else None
+
+
+def _comings(story: Story, since: int, request: Event) -> frozenset[str]:
+    """Return which acts with packages there were between the setting of a list and a request."""
+    acts = (event for event in story.kinds["operator"] if since < story.number(event) < story.number(request))
+    return frozenset(event["act"] for event in acts if event["act"] in ("load", "unload", "reload"))
 
 
 @invariant("setActiveTools.narrows-the-next-request")
@@ -43,6 +57,8 @@ def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
     made, later = story.registrations, _registered_natives(story)
     told = " ".join(str(event["text"]) for event in story.kinds["notice"])
     for request, since, names in _in_force(story, context):
+        if _comings(story, since, request):
+            continue  # Whether a list survives that is another rule's.
         there = {row["name"] for row in request["tools"]}
         for name, numbers in later.items():
             if name not in names and name not in made and max(numbers) < since and name not in told:

@@ -561,6 +561,12 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         also("handler.enter", "handler.enter", GATE, "log.call", event="tool_execution_start"),
         "two calls",
     ),
+    "judges-keep-their-place-through-a-reload": ("a reloaded package", overtaken("tool_call"), "two packages"),
+    "a-list-survives-another-packages-end": (
+        "a list and a package that goes",
+        told("model.request", {"tools": [{"name": name, "description": name} for name in ("stow", "look")]}, request=3),
+        "a list between prompts",
+    ),
 }
 """For each invariant: a program whose trace holds, an edit that breaks it, and a program of which it cannot tell."""
 
