@@ -359,6 +359,28 @@ Feature: registerTool
       And call "3" of "print_label" runs with {"copies": 2}
       And the tool "print_label" runs 2 times
 
+    @rule:registerTool.an-invalid-call-does-not-run @case:by-its-own-schema
+    Scenario Outline: Of two tools whose schemas share <what>, each checks its calls by its own
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {<shared>, type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      And package "parcels" registers the tool "weigh_parcel" with
+        """
+        parameters: {<shared>, type: object, properties: {copies: {type: number, maximum: 5}}, required: [copies]}
+        """
+      And the model first calls "print_label" with {"copies": 9}
+      When the model calls "weigh_parcel" with {"copies": 9}
+      And the model calls "weigh_parcel" with {"copies": 3}
+      Then call "1" of "print_label" runs with {"copies": 9}
+      And call "2" fails and says "Validation failed for tool"
+      And call "3" of "weigh_parcel" runs with {"copies": 3}
+
+      Examples:
+        | what            | shared                   |
+        | their $id       | $id: "urn:parcels:label" |
+        | names and title | title: label             |
+
     @rule:registerTool.a-validation-error-names-each-property @case:wrong
     Scenario Outline: Every wrong or missing property is named
       Given a package "parcels" with the tool "print_label" and
@@ -907,6 +929,19 @@ Feature: registerTool
       Then call "1" fails and says "out of paper"
       And call "2" succeeds with "print_label ok"
 
+    @rule:registerTool.a-thrown-error-reaches-the-model @case:after-a-success
+    Scenario: What a tool throws that answered before
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {nth: 2}
+        throws: {$: error, name: Error, message: out of paper}
+        """
+      And the model first calls "print_label"
+      When the model calls "print_label"
+      Then call "1" succeeds with "print_label ok"
+      And call "2" fails and says "out of paper"
+
     @rule:registerTool.lost-details-of-an-error-are-announced @on:bridge
     Scenario: Details that an error cannot carry are announced
       Given a package "parcels" with the tool "parcel_label_printer"
@@ -1102,6 +1137,19 @@ Feature: registerTool
       And call "4" succeeds
       And either package "parcels" runs call "3", or its "shared_label_printer" is visibly refused
       And either package "parcels" runs call "4", or its "shared_label_printer" is visibly refused
+
+    @rule:registerTool.a-name-of-a-native-tool-for-every-agent @case:registered-again
+    Scenario: Of a native tool and one registered twice, one runs for an agent that comes later
+      Given an agent "main"
+      And a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      And package "parcels" registers the tool "shared_label_printer"
+      When the model calls "shared_label_printer"
+      And an agent "other" is created
+      And the model of agent "other" calls "shared_label_printer"
+      Then call "2" succeeds
+      And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
+      And either package "parcels" runs call "2", or its "shared_label_printer" is visibly refused
 
     @rule:registerTool.a-name-of-a-native-tool @case:others-live
     Scenario Outline: A native tool's name harms no other tool

@@ -106,6 +106,17 @@ Feature: setActiveTools
     Then request 2 lists "global_reader_tool"
     And request 2 lists "global_writer_tool"
 
+  @rule:setActiveTools.replaces-across-packages @case:and-back
+  Scenario: The first package's list again, after a second package's
+    Given package "plan" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    And package "build" calls setActiveTools with [["global_reader_tool", "global_writer_tool"]] in tool_result
+    When the model calls "global_reader_tool"
+    And package "plan" calls setActiveTools with [["global_reader_tool"]]
+    And the user says "what is left?"
+    Then request 2 lists "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+    And request 3 does not list "global_writer_tool"
+
   @rule:setActiveTools.an-empty-list-and-back @case:empty
   Scenario: An empty list
     Given package "modes" calls setActiveTools with [[]] in tool_call
@@ -363,6 +374,21 @@ Feature: setActiveTools
     And the model first calls "global_reader_tool"
     When the model calls "package_painter_tool"
     Then "package_painter_tool" is gone from request 2 and call "2", or is active and named in a notice
+
+  @rule:setActiveTools.own-tools-go-or-are-named @case:joined-in-between
+  Scenario: The same list is set again when a tool has joined
+    Given package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: registerTool, args: [{name: latecomer_tool, description: late, parameters: {type: object, properties: {}}}]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "latecomer_tool"
+    Then "latecomer_tool" is gone from request 2 and call "2", or is active and named in a notice
 
   @rule:setActiveTools.in-force-before-the-batch-ends @on:bridge
   Scenario: A later call of the same batch

@@ -248,6 +248,18 @@ Feature: unregisterTool
     Then the tool "print_label" runs with {"copies": 2}
     And call "2" succeeds with "in colour"
 
+  @rule:unregisterTool.registering-again-is-a-fresh-entry @case:taken-back-again
+  Scenario: A tool that comes back is taken back like any other
+    Given the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints in colour", "parameters": {"type": "object", "properties": {}}}]
+    And the tool "manage" calls getActiveTools with []
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls "manage"
+    Then every unregisterTool returned the same
+    And unregisterTool returned true
+    And getActiveTools returned a list with "print_label"
+    And request 2 does not list "print_label"
+
   @rule:unregisterTool.what-was-shadowed-comes-back
   Scenario: The native tool of that name answers again
     Given a native tool "shared_printer"

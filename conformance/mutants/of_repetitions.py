@@ -1,0 +1,116 @@
+"""Defects that show when something is done once more: a registration, a list, a call of a like tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from conformance.mutants.registry import mutant
+from reference_bridge.bridge.active_tools import ActiveTools
+from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.packages import Instance
+from reference_bridge.bridge.registrations import Entry, Registrations
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.bridge.values import as_object
+from reference_bridge.host import Agent, Execution
+
+# --- registrations ----------------------------------------------------------------------------------------------------
+
+
+@mutant(mount="root")
+class OverrideRegisteredAgainStaysBehind(Registrations):
+    """Gives agents that come later no tool in a native's place that its package registered twice."""
+
+    def place(self, entry: Entry) -> None:
+        super().place(entry)
+        placed: set[str] = self.__dict__.setdefault("_placed_once", set())
+        entry.shadows = entry.shadows and entry.tool.name not in placed
+        placed.add(entry.tool.name)
+
+
+@mutant()
+class NamesGoOnce(Registrations):
+    """Answers false, and leaves the tool, for a name that was taken back before."""
+
+    def unregister(self, instance: Instance, name: Any) -> bool:
+        gone: set[tuple[Instance, Any]] = self.__dict__.setdefault("_gone", set())
+        if not isinstance(name, str) or (instance, name) in gone or not super().unregister(instance, name):
+            return False
+        gone.add((instance, name))
+        return True
+
+
+# --- calls of like tools ----------------------------------------------------------------------------------------------
+
+
+class _KeptSchemas(ToolRuns):
+    def key(self, schema: dict[str, Any]) -> object:
+        """What schemas are told apart by; `None` for one that is its own."""
+        raise NotImplementedError
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        schema = as_object(tool.definition.get("parameters"))
+        key = self.key(schema)
+        if key is not None:
+            kept: dict[object, Any] = self.__dict__.setdefault("_kept", {})
+            tool = replace(tool, definition={**tool.definition, "parameters": kept.setdefault(key, schema)})
+        return super().validated(tool, arguments)
+
+
+@mutant()
+class SchemasKeptById(_KeptSchemas):
+    """Checks calls by the first schema that had the $id of the tool's own."""
+
+    def key(self, schema: dict[str, Any]) -> object:
+        return schema.get("$id")
+
+
+@mutant()
+class SchemasKeptByTitle(_KeptSchemas):
+    """Checks calls by the first schema that had the title of the tool's own."""
+
+    def key(self, schema: dict[str, Any]) -> object:
+        return schema.get("title")
+
+
+@mutant()
+class LastAnswerInPlaceOfAThrow(ToolRuns):
+    """Answers with what a tool answered last where it throws."""
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        answers: dict[PiTool, Any] = self.__dict__.setdefault("_answers", {})
+        try:
+            answers[tool] = await super().execute(call, tool, execution)
+        except Exception:
+            if tool not in answers:
+                raise
+        return answers[tool]
+
+
+# --- lists of tools ---------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class SameListSkipped(ActiveTools):
+    """Does nothing with a list that says what the one in force says."""
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        wanted = frozenset(wanted)
+        last: dict[Agent, frozenset[str]] = self.__dict__.setdefault("_last", {})
+        if last.get(agent) != wanted:
+            last[agent] = wanted
+            super().apply(instance, agent, wanted)
+
+
+@mutant()
+class OwnLastListSkipped(ActiveTools):
+    """Does nothing with a list that the package set last, though another package has set one since."""
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        known = self._host.tools.view(agent.scope).known_names
+        asked = (frozenset(wanted), frozenset(known))
+        last: dict[tuple[Instance, Agent], object] = self.__dict__.setdefault("_last", {})
+        if last.get((instance, agent)) != asked:
+            last[instance, agent] = asked
+            super().apply(instance, agent, asked[0])
