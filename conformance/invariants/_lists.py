@@ -144,8 +144,11 @@ def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[
             for event, enter in zip(lists, enters, strict=True)
             if story.number(event) < at and (enter is None or enter.agent == agent)
         ]
-        if not mine or story.number(mine[-1]) > prepared or story.number(mine[-1]) < story.number(created[0]):
-            continue  # One that was set meanwhile is in force or not; one from loading is for one agent.
+        born = max(
+            (story.number(event) for event in created if event.agent == agent and story.number(event) < at), default=at
+        )
+        if not mine or not born < story.number(mine[-1]) <= prepared:
+            continue  # Set meanwhile: in force or not. From loading: for one agent. Earlier: of another with that id.
         enter = story.enters.get(mine[-1]["invocation"] or "")
         names, end = (mine[-1]["args"] or [None])[0], story.gone.get(mine[-1]["instance"], len(story.events))
         done = "returned" in story.outcomes.get(mine[-1]["api"], {}) and end > at

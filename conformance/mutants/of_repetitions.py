@@ -114,3 +114,32 @@ class OwnLastListSkipped(ActiveTools):
         if last.get((instance, agent)) != asked:
             last[instance, agent] = asked
             super().apply(instance, agent, asked[0])
+
+
+@mutant(mount="root")
+class ListComesBackWithAnId(ActiveTools):
+    """Narrows a new agent as one was that had its id."""
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        wanted = frozenset(wanted)
+        self.__dict__.setdefault("_by_id", {})[agent.id] = (instance, agent, wanted)
+        super().apply(instance, agent, wanted)
+
+    def fulfil_intents(self, agent: Agent) -> bool:
+        by_id: dict[str, tuple[Instance, Agent, frozenset[str]]] = self.__dict__.setdefault("_by_id", {})
+        instance, owner, wanted = by_id.get(agent.id, (None, agent, frozenset()))
+        if instance is not None and owner is not agent:
+            self.apply(instance, agent, wanted)
+        return super().fulfil_intents(agent)
+
+
+@mutant()
+class ListsAreReportedOnceAnId(ActiveTools):
+    """Says nothing of a list for an agent when it said the same for one that had its id."""
+
+    def report(self, instance: Instance, agent: Agent, wanted: frozenset[str], remaining: frozenset[str]) -> None:
+        told: set[object] = self.__dict__.setdefault("_told_ids", set())
+        asked = (instance.package.name, agent.id, wanted, remaining)
+        if asked not in told:
+            told.add(asked)
+            super().report(instance, agent, wanted, remaining)

@@ -220,6 +220,22 @@ Feature: setActiveTools
     And the model of agent "latecomer" calls "global_reader_tool"
     Then request 1 of agent "latecomer" lists "global_writer_tool"
 
+  @rule:setActiveTools.later-agents-are-untouched @case:same-name
+  Scenario: An agent created with the id of one that has ended
+    Given an agent "main"
+    And an agent "other"
+    And package "modes" answers tool_call with
+      """
+      when: {call: "1"}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    When the model of agent "other" calls "global_reader_tool"
+    And agent "other" is ended
+    And an agent "other" is created
+    And the model of agent "other" calls "global_writer_tool"
+    Then request 3 of agent "other" lists "global_writer_tool"
+    And call "2" succeeds
+
   @rule:setActiveTools.child-agents-are-untouched
   Scenario: An agent created to work for the one that was narrowed
     Given package "modes" answers tool_call with
@@ -456,6 +472,19 @@ Feature: setActiveTools
     When the model calls "global_reader_tool"
     Then 1 notices of all instances name "run_code"
     When the model of agent "other" calls "global_reader_tool"
+    Then 2 notices of all instances name "run_code"
+
+  @rule:setActiveTools.each-agents-list-is-reported @case:same-name
+  Scenario: An agent with an id that had been another one's sets the same list
+    Given an agent "main"
+    And an agent "other"
+    And the host's reserved transport tool "run_code"
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model of agent "other" calls "global_reader_tool"
+    Then 1 notices of all instances name "run_code"
+    When agent "other" is ended
+    And an agent "other" is created
+    And the model of agent "other" calls "global_reader_tool"
     Then 2 notices of all instances name "run_code"
 
   @rule:setActiveTools.the-same-call-again-adds-no-notice
