@@ -43,23 +43,35 @@ def what_judges_leave_is_what_runs(story: Story, context: Context) -> Answers:
             yield None if same(ran, left) else told
 
 
-@invariant("tool_call.only-a-different-value-is-a-mutation", "tool_call.deep-changes-are-mutations", roles="bridge")
-def natives_run_unless_their_input_is_another(story: Story, context: Context) -> Answers:
+@invariant("tool_call.only-a-different-value-is-a-mutation", roles="bridge")
+def natives_run_when_their_input_is_the_same_in_the_end(story: Story, context: Context) -> Answers:
+    for call, left in _left_to_natives(story):
+        if same(left, call.record):
+            told = f"{call.label}: its input was the same in the end, and the native tool did not run"
+            yield None if call.bodies else told
+
+
+@invariant("tool_call.deep-changes-are-mutations", roles="bridge")
+def natives_do_not_run_when_their_input_is_another(story: Story, context: Context) -> Answers:
+    for call, left in _left_to_natives(story):
+        if not same(left, call.record):
+            told = f"{call.label}: its input was {show(left)} in the end, and the native tool ran"
+            yield told if call.bodies else None
+
+
+def _left_to_natives(story: Story) -> Iterator[tuple[Call, Any]]:
+    """Yield the calls of native tools whose input handlers wrote into, with what it was in the end."""
     for call in story.calls:
         gates, record, result = call.handled("tool_call"), call.record, call.result
         if not isinstance(record, dict) or result is None or not _is_native(story, call) or not passes(story, call):
             continue
-        left = _left(story, gates, record, story.number(result))
-        if left is None or not any(story.reply(gate).get("ops") for gate in gates) or _was_written_into(story, call):
+        if not any(story.reply(gate).get("ops") for gate in gates) or _was_written_into(story, call):
             continue
         if any(event["decision"] is not None for event in call.of("policy") if event["phase"] == "exit"):
             continue  # An outer listener of the host may let it run with what is in the log.
-        if same(left, record):
-            told = f"{call.label}: its input was the same in the end, and the native tool did not run"
-            yield None if call.bodies else told
-        else:
-            told = f"{call.label}: its input was {show(left)} in the end, and the native tool ran"
-            yield told if call.bodies else None
+        left = _left(story, gates, record, story.number(result))
+        if left is not None:
+            yield call, left
 
 
 @invariant("registerTool.what-prepare-arguments-returns-is-validated")

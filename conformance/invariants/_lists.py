@@ -68,7 +68,20 @@ def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
 
 @invariant("setActiveTools.replaces-the-list-before", "setActiveTools.narrows-the-next-request")
 def what_a_list_names_is_there(story: Story, context: Context) -> Answers:
+    """Where one package alone sets lists."""
+    return _named(story, context, alone=True)
+
+
+@invariant("setActiveTools.replaces-across-packages")
+def what_another_packages_list_names_is_there(story: Story, context: Context) -> Answers:
+    return _named(story, context, alone=False)
+
+
+def _named(story: Story, context: Context, alone: bool) -> Answers:
     """Of native tools, and of tools that one package registered while it was loaded, and that nobody took away."""
+    setters = {package_of(story, event) for event in story.kinds["api.call"] if event["call"] == "setActiveTools"}
+    if (len(setters) == 1) is not alone:
+        return
     if any(event["act"] in ("drop-native", "unload", "reload") for event in story.kinds["operator"]):
         return
     natives, made = story.natives, story.registrations
@@ -80,8 +93,8 @@ def what_a_list_names_is_there(story: Story, context: Context) -> Answers:
     for name, rows in made.items():
         failed = any(story.instances[each["instance"]]["error"] for each in rows if each["instance"] in story.instances)
         early = all(story.number(each) < ready and each["api"] not in threw for each in rows)
-        alone = len({package_of(story, each) for each in rows}) == 1 and name not in natives and name not in taken
-        if early and alone and not failed and PLAIN.fullmatch(name) and all(is_plain(each["args"][0]) for each in rows):
+        owned = len({package_of(story, each) for each in rows}) == 1 and name not in natives and name not in taken
+        if early and owned and not failed and PLAIN.fullmatch(name) and all(is_plain(each["args"][0]) for each in rows):
             steady.add(name)
     later = _registered_natives(story)
     for request, since, names in _in_force(story, context):
@@ -92,9 +105,21 @@ def what_a_list_names_is_there(story: Story, context: Context) -> Answers:
                 yield lacks if name not in there else None
 
 
-@invariant("setActiveTools.later-agents-are-untouched", "setActiveTools.agents-are-apart")
+@invariant("setActiveTools.agents-are-apart")
 def without_a_list_every_native_is_there(story: Story, context: Context) -> Answers:
-    """For an agent in whose handlers nobody set a list, where none was set outside handlers either."""
+    return _untouched(story, context, later=False)
+
+
+@invariant("setActiveTools.later-agents-are-untouched")
+def for_a_later_agent_every_native_is_there(story: Story, context: Context) -> Answers:
+    return _untouched(story, context, later=True)
+
+
+def _untouched(story: Story, context: Context, later: bool) -> Answers:
+    """For an agent in whose handlers nobody set a list, where none was set outside handlers either.
+
+    It is a ``later`` one that began when a list had been set.
+    """
     lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
     enters = [story.enters.get(event["invocation"] or "") for event in lists]
     dropped = any(event["act"] == "drop-native" for event in story.kinds["operator"])
@@ -103,14 +128,17 @@ def without_a_list_every_native_is_there(story: Story, context: Context) -> Answ
     narrowed = {enter.agent for enter in enters if enter is not None}
     if any(enter.kind == "native.enter" for enter in enters if enter is not None):
         return
-    made, later = story.registrations, _registered_natives(story)
+    made, natives = story.registrations, _registered_natives(story)
+    begun = {event.agent: story.number(event) > story.number(lists[0]) for event in story.kinds["agent.created"]}
     for request in story.kinds["model.request"]:
         agent = request.agent or ""
+        if begun.get(agent) is not later:
+            continue
         since = story.prepared(agent, story.number(request))
         if agent in narrowed or agent in context.child_agents or since is None:
             continue
         there = {row["name"] for row in request["tools"]}
-        for name, numbers in later.items():
+        for name, numbers in natives.items():
             if name not in made and min(numbers) < since:
                 lacks = f"request {request['request']} of {agent} lacks {name}, and nobody set a list for that agent"
                 yield lacks if name not in there else None

@@ -11,6 +11,7 @@ from typing import Any
 from conformance.compare import same, show
 from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._lifetimes import package_of
 from conformance.invariants._story import Call, Story
 from conformance.trace import Event, text_of
 
@@ -103,13 +104,29 @@ def _is_invalid(call: Call) -> bool:
     return call.result is not None and "Validation failed for tool" in text_of(call.result["content"])
 
 
-@invariant("tool_call.mutation-reaches-the-tool", "tool_call.mutation-reaches-any-packages-tool")
+@invariant("tool_call.mutation-reaches-the-tool")
 def what_judges_change_runs(story: Story, context: Context) -> Answers:
-    """A package's own tool whose arguments were right, and were then changed: they are not validated again."""
+    return _changed(story, owned=True)
+
+
+@invariant("tool_call.mutation-reaches-any-packages-tool")
+def what_other_packages_judges_change_runs(story: Story, context: Context) -> Answers:
+    return _changed(story, owned=False)
+
+
+def _changed(story: Story, owned: bool) -> Answers:
+    """A package's tool whose arguments were right, and were then changed: they are not validated again.
+
+    It is ``owned`` where the package of the tool was the only one that was asked.
+    """
     missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
     own = {name for name, _ in _specs(story)} - story.natives
     for call in story.calls:
         if call.name in missing or call.name not in own or not _goes_through(story, call, changed=True):
+            continue
+        packages = {event["package"] for event in call.handled("tool_call")}
+        owners = {package_of(story, event) for event in story.registrations[call.name]}
+        if (packages == owners) is not owned:
             continue
         if any(row["name"] == call.name for row in call.batch.request["tools"]):
             told = f"{call.label}: its input was changed and it was not blocked, and its body did not run"
@@ -254,6 +271,8 @@ def what_is_blocked_says_why(story: Story, context: Context) -> Answers:
         reason = story.reply(gate)["returns"].get("reason") if gate is not None else None
         if not call.clear or result is None or call.batch.cut or call.bodies or not isinstance(reason, str):
             continue
+        if any(story.reply(each).get("ops") for each in call.handled("tool_call")):
+            continue  # Which reason a native call has whose arguments were changed, too, is another rule's.
         decided = [event["decision"] or {} for event in call.of("policy") if event["phase"] == "exit"]
         written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
         if len(reason) >= SHORTEST and not written and all(each.get("reason") == reason for each in decided):

@@ -8,12 +8,14 @@ from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
+from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.registrations import Entry, Registrations
 from reference_bridge.bridge.tools import PiTool, ToolRuns
-from reference_bridge.bridge.values import as_object
-from reference_bridge.host import Agent, Execution
+from reference_bridge.bridge.values import as_object, is_truthy, same_json
+from reference_bridge.host import Agent, Execution, Json
 
 # --- registrations ----------------------------------------------------------------------------------------------------
 
@@ -143,3 +145,92 @@ class ListsAreReportedOnceAnId(ActiveTools):
         if asked not in told:
             told.add(asked)
             super().report(instance, agent, wanted, remaining)
+
+
+# --- judges -----------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class LastReasonStandsIn(ToolCallGate):
+    """Gives a block without a reason the reason of the last block that had one."""
+
+    def reason_text(self, reason: Any) -> str:
+        said: list[str] = self.__dict__.setdefault("_said", [super().reason_text(None)])
+        if is_truthy(reason):
+            said.append(super().reason_text(reason))
+        return said[-1]
+
+
+@mutant()
+class AssignedInputIsRefused(ToolCallGate):
+    """Takes an object that a handler assigned to event.input for a change of a native tool's arguments."""
+
+    async def judge(self, call: Call, execution: Execution) -> Verdict | None:
+        judged = await super().judge(call, execution)
+        event = self.__dict__.get("_event", {})
+        if judged is None and call.tool is None and event and not same_json(event["input"], execution.arguments):
+            return Verdict(f"the arguments of the native tool {call.name!r} may not be changed")
+        return judged
+
+    def event(self, call: Call) -> dict[str, Any]:
+        self.__dict__["_event"] = made = super().event(call)
+        return made
+
+
+@mutant()
+class OneRefusalRefusesTheBatch(ToolCallGate):
+    """Refuses every later call of a native tool in a message in which a handler changed the arguments of one."""
+
+    def refusal(self, call: Call, logged: Json) -> Verdict | None:
+        refused: dict[object, Verdict] = self.__dict__.setdefault("_refused", {})
+        step = (call.agent, call.name, *((call.logged.data["turn"], call.logged.data["step"]) if call.logged else ()))
+        verdict = super().refusal(call, logged) or (refused.get(step) if call.tool is None else None)
+        if verdict is not None:
+            refused[step] = verdict
+        return verdict
+
+
+class _TakesForNative(ToolCallGate):
+    def is_native(self, tool: PiTool) -> bool:
+        """Whether the tool is taken for a native one when its arguments have changed."""
+        raise NotImplementedError
+
+    def refusal(self, call: Call, logged: Json) -> Verdict | None:
+        if call.tool is None or not self.is_native(call.tool) or same_json(call.input, logged):
+            return super().refusal(call, logged)
+        return Verdict(f"the arguments of {call.name!r} may not be changed")
+
+
+@mutant()
+class RegisteredAgainIsNative(_TakesForNative):
+    """Takes a tool for a native one that was registered again after a call."""
+
+    def is_native(self, tool: PiTool) -> bool:
+        first: dict[object, PiTool] = self.__dict__.setdefault("_first", {})
+        return first.setdefault((tool.instance, tool.name), tool) is not tool
+
+
+@mutant()
+class ReloadedToolsAreNative(_TakesForNative):
+    """Takes the tools of a package for native ones that was reloaded after a call."""
+
+    def is_native(self, tool: PiTool) -> bool:
+        first: dict[object, Instance] = self.__dict__.setdefault("_first", {})
+        return first.setdefault((tool.instance.package.name, tool.instance.agent), tool.instance) is not tool.instance
+
+
+class _AfterAnyRemoval(_TakesForNative):
+    def is_native(self, tool: PiTool) -> bool:
+        return tool.instance.package.name in self.__dict__.get("_moved", ())
+
+
+@mutant()
+class RemovalMakesNatives(Bridge):
+    """Takes the tools of packages for native ones that were loaded after one that was removed."""
+
+    gate_type = _AfterAnyRemoval
+
+    def unload(self, name: str) -> None:
+        after = self.installed[self.installed.index(self.find(name)) + 1 :]
+        self.gate.__dict__.setdefault("_moved", set()).update(each.package.name for each in after)
+        super().unload(name)

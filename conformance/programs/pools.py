@@ -59,6 +59,18 @@ SCHEMAS: tuple[Any, ...] = (
         {"s": {"type": "string"}}, additionalProperties={"type": "number"}, patternProperties={"^a": {"type": "array"}}
     ),
     _object({"a": {"type": "array", "items": [{"type": "number"}, {"type": "string"}], "additionalItems": False}}),
+    _object(
+        {
+            "title": {"type": "string", "default": "", "format": "email"},
+            "gr\u00f6\u00dfe": {"type": ["number", "boolean"]},
+            "n": {"$anchor": "count", "type": "integer"},
+            "a": {"type": "array", "minItems": 2, "maxItems": 3, "items": {"type": "string"}},
+        }
+    ),
+    _object({"o": _object({"o": _object({"o": _object({"n": {"type": "integer"}, "s": {"const": "x"}}, "n")})})}),
+    _object({f"p{number}": {"type": "string"} for number in range(60)} | {"s": {"type": "string", "pattern": "or"}}),
+    _object({"s": True, "z": False, "n": {"oneOf": [{"type": "boolean"}, {"type": "number"}, {"type": "string"}]}}),
+    _object({"a": {"contains": {"type": "string"}}}, allOf=[_object({"s": {}})], unevaluatedProperties=False),
 )
 """Schemas that fit :data:`ARGUMENTS` now and then."""
 
@@ -86,6 +98,10 @@ ARGUMENTS = (
     '{"s":"\u201ew\u00f6rtlich\u201c \U0001f300\\n","n":0}',
     '{"constructor":"x","s":"toString"}',
     '{"s":"word","a":7,"z":"7"}',
+    '{"o":{"o":{"o":{"n":"4","s":"x"}}}}',
+    '{"a":["x","y","z","w"],"gr\u00f6\u00dfe":"7"}',
+    '{"title":"","a":[],"o":{}}',
+    '{"a":[1,2,3],"n":"true"}',
 )
 """Argument texts as a model may write them."""
 
@@ -113,12 +129,23 @@ def tool_spec(name: str, schema: Any, kind: int) -> ToolSpec:
         fields |= {"executes": False, "description": f"the tool {name}, at length: " + "word " * 400}
     elif kind == 5 + len(PREPARES):
         fields |= {"description": ""}
+    elif kind == 7 + len(PREPARES):
+        lines = [f"{name} \u2014 erst nach R\u00fcckfrage", " ", f"never {name} twice"]
+        fields |= {"prompt_guidelines": lines}
+    elif kind == 8 + len(PREPARES):
+        fields |= {
+            "prompt_snippet": f"use {name} with care, " + "and then again with care, " * 6,
+            "prompt_guidelines": [],
+        }
     elif kind == 6 + len(PREPARES):
         fields |= {"execution_mode": "parallel", "description": f"the tool {name}\n\n- in two parts: \u00e9, e\u0301"}
     return ToolSpec(**fields)
 
 
-TOOL_KINDS = 7 + len(PREPARES)
+TOOL_KINDS = 9 + len(PREPARES)
+
+ODD = ("gr\u00f6\u00dfe", "cafe\u0301", "constructor", "Stow", "at_length_" + "of_a_name_" * 9)
+"""Names of tools that a bridge may find odd."""
 
 TAKEN: tuple[Any, ...] = ("stow", "stow", "stow", "stow", "fetch", "fetch", "look", "look", " stow", 7)
 """Arguments of ``unregisterTool``."""
@@ -155,7 +182,20 @@ GATES: tuple[Reply, ...] = (
 )
 """What a ``tool_call`` handler may do."""
 
+ODD_GATES: tuple[Reply, ...] = (
+    Reply(returns={"block": [], "reason": "an empty list is true"}),
+    Reply(returns={"block": {}}),
+    Reply(returns={"block": True, "reason": 7}),
+    Reply(returns={"block": True, "reason": {"why": ["not today"]}}),
+    Reply(returns={"block": True, "terminate": True}),
+    Reply(throws=""),
+    Reply(throws={"terminate": True, "block": False}),
+    Reply(throws=error("the gate broke: here: and there")),
+)
+"""What a ``tool_call`` handler may do that is easily read amiss."""
+
 STOPPING_GATES: tuple[Reply, ...] = (
+    ODD_GATES[4],
     GATES[1],
     GATES[3],
     Reply(
@@ -201,6 +241,17 @@ RESULTS: tuple[Reply, ...] = (
 )
 """What a ``tool_result`` handler may do."""
 
+ODD_RESULTS: tuple[Reply, ...] = (
+    Reply(returns={"content": [text("")]}),
+    Reply(returns={"content": [text("  "), text("caf\u00e9, cafe\u0301")]}),
+    Reply(returns={"content": [PICTURE, PICTURE]}),
+    Reply(returns={"content": [text("it failed, and")], "isError": True}),
+    Reply(returns={"isError": 1}),
+    Reply(ops=[Op(op="set", path=["content", 0], value=text("another in its place"))]),
+    Reply(throws=""),
+)
+"""What a ``tool_result`` handler may do that is easily read amiss."""
+
 STOPPING_RESULTS: tuple[Reply, ...] = (
     RESULTS[15],
     RESULTS[16],
@@ -227,8 +278,23 @@ UPDATES: tuple[Any, ...] = (
     "words",
     None,
     text_result("seen", details={"k": [1]}),
+    {"content": [text("with a picture"), PICTURE]},
 )
 """Partial results."""
+
+ODD_BODIES: tuple[Reply, ...] = (
+    Reply(returns={"content": [text("  "), text("caf\u00e9, cafe\u0301"), text("\u0000\u202e")]}),
+    Reply(throws=error("first: then: last\nand a second line")),
+    Reply(throws={"message": "no error, but with a message", "content": [text("unasked")]}),
+    Reply(throws=error("at length: " + "why " * 200)),
+    Reply(throws=error("broken, and late"), late_updates=[text_result("late")]),
+    Reply(returns={"content": [PICTURE, text("twice the same"), PICTURE]}),
+    Reply(returns={"content": [text("at length: " + "word " * 400)], "details": {"$": "undefined"}}),
+    Reply(
+        returns={"content": [{"type": "image", "mimeType": "image/png", "data": "no picture"}, text("beside"), PICTURE]}
+    ),
+)
+"""What the body of a package's tool may do that is easily read amiss."""
 
 BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("done well")),
@@ -279,6 +345,7 @@ LISTS: tuple[Any, ...] = (
 )
 """Arguments of ``setActiveTools``."""
 
+ODD_ID = "call/\u00e9:"
 LONG_ID = "call_" + "0123456789" * 9
 """Ids may be long; what is cut off may be what tells them apart."""
 

@@ -337,7 +337,8 @@ class _Program:
     def one_call(self) -> tuple[str, str, str]:
         self.calls += 1
         kind = self.draw(_KIND)
-        id = "1" if kind == 19 else f"{pools.LONG_ID}{self.calls}" if kind == 18 else str(self.calls)
+        odd = {17: pools.ODD_ID, 18: pools.LONG_ID}
+        id = "1" if kind == 19 else f"{odd.get(kind, '')}{self.calls}"
         return id, self.draw(self.theme.called), self.draw(self.theme.arguments)
 
     def tool(self, name: str | None = None) -> ToolSpec:
@@ -364,6 +365,10 @@ class _Program:
         if draw(_KIND) == 19 and reply.delay_ms == 0 and not any(op.at != "enter" for op in reply.ops):
             return Handler(event=event, sync=reply)
         match = {"match": Match(tool=draw(self.theme.called))} if draw(self.theme.narrow_handlers) else {}
+        if event not in ALL_EVENTS:
+            # What is said before every turn makes another turn, without end.
+            call, args = self.api(draw(self.maker.call))
+            return Handler(event=event, does=[Behaviour(acts=[CallPi(call=call, args=args)], reply=reply)])
         return Handler(event=event, does=[Behaviour(acts=self.acts(), reply=reply, **match)])
 
     def acts(self, package: str | None = None) -> list[AnyAct]:

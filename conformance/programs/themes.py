@@ -24,6 +24,7 @@ _REPLIES: dict[str, Sequence[Reply]] = {
     "tool_execution_start": (*pools.WATCHES[:3], *pools.WATCHES),
     "tool_execution_update": (*pools.WATCHES[:3], *pools.WATCHES),
     "tool_execution_end": (*pools.WATCHES[:3], *pools.WATCHES),
+    "before_agent_start": (Reply(),),
 }
 _QUIET: dict[str, Sequence[Reply]] = {event: replies[:1] for event, replies in _REPLIES.items()}
 
@@ -79,6 +80,48 @@ _KNOWN = (*["stow"] * 6, *["look"] * 3, "fetch")
 
 THEMES: Mapping[str, Theme] = {
     "anything": PLAIN,
+    "oddities": replace(
+        PLAIN,
+        called=(*["stow"] * 6, *pools.ODD, *pools.ODD),
+        own=(*pools.ODD, *pools.ODD, "fetch"),
+        more_tools=_MOSTLY,
+        schemas=(0,),
+        tool_kinds=(0, 0, 3),
+        arguments=pools.ARGUMENTS[:2],
+        hears_all=_NOW_AND_THEN,
+        events=("tool_call", "tool_result", "tool_result"),
+        replies=_QUIET
+        | {
+            "tool_call": (*pools.GATES[:1] * 8, *pools.ODD_GATES),
+            "tool_result": (*pools.RESULTS[:1] * 4, *pools.ODD_RESULTS),
+        },
+        plain_bodies=_SELDOM,
+        bodies=pools.ODD_BODIES,
+        acts=_SELDOM,
+        more={"unregisterTool": 4},
+    ),
+    "prompts": replace(
+        PLAIN,
+        called=("stow",),
+        schemas=(0,),
+        tool_kinds=(1, 3, 7 + len(pools.PREPARES), 8 + len(pools.PREPARES)),
+        more_tools=_MOSTLY,
+        arguments=("{}",),
+        events=("before_agent_start", "before_agent_start", "tool_execution_end"),
+        hears_all=_SELDOM,
+        plain_handlers=_SELDOM,
+        replies=_QUIET,
+        acts=_MOSTLY,
+        more={"registerTool": 4, "setActiveTools": 3, "agent": 2, "prompt": 2},
+    ),
+    "agents": replace(
+        PLAIN,
+        schemas=(0, 0, 1, 5),
+        arguments=pools.ARGUMENTS[:12],
+        plain_handlers=(True, False),
+        acts=_NOW_AND_THEN,
+        more={"agent": 12, "drop-agent": 8, "setActiveTools": 2, "prompt": 2},
+    ),
     "stops": replace(
         PLAIN,
         called=(*["stow"] * 6, "look", "fetch", "ghost"),

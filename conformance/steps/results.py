@@ -128,6 +128,14 @@ def fails_saying(stage: Stage, call: str, text: str) -> None:
     check(text in found, f'the error of call "{call}" says {text!r}', f"it says {found!r}")
 
 
+@then(phrase('call "{call}" fails and says nothing of "{text}"'))
+def fails_without_saying(stage: Stage, call: str, text: str) -> None:
+    fails(stage, call)
+    found = plain(text_of(result(stage, call)["content"]))
+    wanted = f'the error of call "{call}" has a text without {text!r}'
+    check(bool(found.strip()) and text not in found, wanted, f"it says {found!r}")
+
+
 @then(phrase('call "{call}" fails with a text'))
 def fails_with_a_text(stage: Stage, call: str) -> None:
     fails(stage, call)

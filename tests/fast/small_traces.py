@@ -375,6 +375,34 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         UnloadPackage(package="beta"),
         asks("look"),
     ],
+    "a native's input changed": [
+        package("alpha", does={"tool_call": replies(Reply(ops=[Op(op="set", path=["input", "s"], value="y")]))}),
+        LOOK,
+        asks("look"),
+    ],
+    "another package's input changed": [
+        package("alpha", does={"tool_call": replies(Reply(ops=[Op(op="set", path=["input", "s"], value="y")]))}),
+        package("beta", "stow"),
+        asks("stow"),
+    ],
+    "lists of two packages": [
+        package("alpha", "stow"),
+        package("beta", "fetch"),
+        LOOK,
+        asks("stow"),
+        CallApi(package="alpha", call="setActiveTools", args=[["stow"]]),
+        CallApi(package="beta", call="setActiveTools", args=[["look"]]),
+        asks("look"),
+    ],
+    "a list and a later agent": [
+        package(
+            "alpha", "stow", does={"tool_call": [Behaviour(acts=[CallPi(call="setActiveTools", args=[["stow"]])])]}
+        ),
+        LOOK,
+        asks("stow"),
+        AddAgent(agent="other"),
+        Prompt(turns=[Turn(agent="other")]),
+    ],
     "a question": [
         package("alpha", "stow"),
         AddPolicy(policy=PolicySpec(id="may it", answer="ask", reason="may it?")),

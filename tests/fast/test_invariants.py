@@ -501,10 +501,30 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         told("tool.enter", {"params": {"s": "x"}}),
         "a block",
     ),
-    "natives-run-unless-their-input-is-another": (
+    "natives-run-when-their-input-is-the-same-in-the-end": (
         "a native's input set to the same",
         without("native.enter"),
         "two calls",
+    ),
+    "natives-do-not-run-when-their-input-is-another": (
+        "a native's input changed",
+        runs("1"),
+        "a native's input set to the same",
+    ),
+    "what-other-packages-judges-change-runs": (
+        "another package's input changed",
+        without("tool.enter"),
+        "a changed input",
+    ),
+    "what-another-packages-list-names-is-there": (
+        "lists of two packages",
+        lacks("model.request", "look", request=3),
+        "a list between prompts",
+    ),
+    "for-a-later-agent-every-native-is-there": (
+        "a list and a later agent",
+        lacks("model.request", "look", agent="other"),
+        "two agents",
     ),
     "what-runs-is-an-object-where-one-is-asked-for": (
         "two calls",
