@@ -1784,6 +1784,16 @@ Feature: registerTool
       And request 5 lists "weigh"
       And call "3" succeeds with "print_label ok"
 
+    @rule:registerTool.a-reloaded-package-has-its-tools @case:changed-arguments
+    Scenario: A handler changes the arguments of a package's tool that was reloaded
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" changes the argument "copies" of "print_label" to 2
+      When the model calls "print_label" with {"copies": 1}
+      And package "parcels" is reloaded
+      And the model calls "print_label" with {"copies": 1}
+      Then call "1" of "print_label" runs with {"copies": 2}
+      And call "2" of "print_label" runs with {"copies": 2}
+
   @rule:registerTool.a-failed-reload-is-reported
   Scenario: A package that stood in for a native tool fails when it is reloaded
     Given a native tool "shell_runner"

@@ -102,6 +102,24 @@ Feature: tool_call
       | {block: true}               |
       | {block: true, reason: ""}   |
 
+  @rule:tool_call.a-block-without-a-reason-still-says-something @case:after-one-with-a-reason
+  Scenario: A block without a reason after one that had one
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {call: "1"}
+      returns: {block: true, reason: notes are closed on sundays}
+      """
+    And package "guard" answers tool_call with
+      """
+      when: {call: "2"}
+      returns: {block: true}
+      """
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then call "1" fails and says "notes are closed on sundays"
+    And call "2" fails and says nothing of "sundays"
+
   @rule:tool_call.any-truthy-block-blocks
   Scenario Outline: A block that is truthy but not true
     Given a package "notes" with the tool "write_note"
@@ -559,6 +577,16 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And call "2" succeeds
 
+  @rule:tool_call.a-removed-package-is-not-asked @case:changes
+  Scenario: Other packages change arguments when one is gone
+    Given a package "guard" with the tool "open_notes"
+    And a package "notes" with the tool "write_note"
+    And package "notes" changes the argument "text" of "write_note" to "final"
+    When the model calls "write_note" with {"text": "draft"}
+    And package "guard" is unloaded
+    And the model calls "write_note" with {"text": "draft"}
+    Then call "2" of "write_note" runs with {"text": "final"}
+
   @rule:tool_call.a-removed-package-is-not-asked @case:for-every-agent
   Scenario: A package that the operator removed while another agent worked
     Given an agent "main"
@@ -759,6 +787,20 @@ Feature: tool_call
       | {block: false} |
       | true           |
 
+  @rule:tool_call.mutation-reaches-the-tool @case:registered-again
+  Scenario: A change in the arguments of a tool that was registered again
+    Given a package "notes" with the tool "write_note"
+    And package "notes" changes the argument "text" of "write_note" to "final"
+    And the tool "write_note" does
+      """
+      acts: [{do: pi, call: registerTool, args: [{name: write_note, description: writes, parameters: {type: object, properties: {text: {type: string}}}}]}]
+      returns: {content: [{type: text, text: written}], details: {}}
+      """
+    And the model first calls "write_note" with {"text": "draft"}
+    When the model calls "write_note" with {"text": "draft"}
+    Then call "1" of "write_note" runs with {"text": "final"}
+    And call "2" of "write_note" runs with {"text": "final"}
+
   @rule:tool_call.mutation-is-seen-by-later-handlers @case:within-a-package
   Scenario: A further handler of the package sees the change
     Given a package "notes" with the tool "write_note"
@@ -844,6 +886,22 @@ Feature: tool_call
       """
     When the model calls "write_note" with {"text": "draft"}
     Then the tool "write_note" runs with {"text": "draft"}
+
+  @rule:tool_call.replacing-the-input-changes-nothing @case:native
+  Scenario Outline: A native tool whose handler is <how> another input
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      <answer>
+      """
+    When the model calls "disk_cleaner" with {"path": "/home"}
+    Then the tool "disk_cleaner" runs with {"path": "/home"}
+    And call "1" succeeds
+
+    Examples:
+      | how       | answer                                                    |
+      | assigning | ops: [{op: assign, path: [input], value: {path: /tmp}}]   |
+      | returning | returns: {input: {path: /tmp}}                            |
 
   @rule:tool_call.calls-share-no-arguments
   Scenario: Two calls with equal arguments
@@ -941,6 +999,22 @@ Feature: tool_call
     When the model calls "disk_cleaner" with {"path": "/home"}
     Then the tool "disk_cleaner" runs with {"path": "/home"}
     And call "1" succeeds
+
+  @rule:tool_call.only-a-different-value-is-a-mutation @case:beside-a-changed-one
+  Scenario: Of two calls of one message a handler changes the first
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      when: {call: "1"}
+      ops: [{op: set, path: [input, path], value: /tmp}]
+      """
+    When the model calls in one message
+      | tool         | arguments         |
+      | disk_cleaner | {"path": "/home"} |
+      | disk_cleaner | {"path": "/home"} |
+    Then call "1" fails and says "disk_cleaner"
+    And call "2" of "disk_cleaner" runs with {"path": "/home"}
+    And call "2" succeeds
 
   @rule:tool_call.deep-changes-are-mutations
   Scenario Outline: A change anywhere inside
