@@ -12,6 +12,9 @@ from conformance.trace import images_of
 SHORTEST = 32
 """Characters of base64 below which finding them in a record may be chance."""
 
+PNG = "iVBORw0KGgo"
+"""How the base64 of a PNG begins: one that begins otherwise is refused by a host that looks."""
+
 
 @invariant("registerTool.pictures-go-through-the-attachment-store", roles="bridge")
 def bytes_of_pictures_stay_out_of_the_log(story: Story, context: Context) -> Answers:
@@ -30,14 +33,15 @@ def bytes_of_pictures_stay_out_of_requests(story: Story, context: Context) -> An
 
 @invariant("tool_result.pictures-are-shown")
 def pictures_are_shown(story: Story, context: Context) -> Answers:
-    """To the first handler of a result, where the log has pictures: then there is a place to keep them."""
+    """To the first handler of a result of PNGs, where the log has pictures: then there is a place to keep them."""
     kept = any(images_of(event["content"]) for event in story.kinds["log.result"])
     for call in story.calls if kept and not story.listened else ():
         asked, bodies = call.handled("tool_result"), call.of("tool.enter")
         if not call.clear or not asked or len(bodies) != 1 or call.batch.cut or story.threw(bodies[0]):
             continue
-        given = _data(story.reply(bodies[0]).get("returns"))
-        if given and asked[0]["payload"]:
+        returned = story.reply(bodies[0]).get("returns")
+        given = _data(returned)
+        if given and asked[0]["payload"] and _is_sound(returned):
             shown = json.dumps(asked[0]["payload"].get("content"))
             lost = not all(data in shown for data in given)
             yield f"{call.label}: {asked[0]['package']} was not shown the tool's picture" if lost else None
@@ -50,6 +54,12 @@ def _pictures(story: Story) -> list[tuple[Call, str]]:
         for enter in [*call.of("tool.enter"), *call.handled("tool_result")] if call.clear else ():
             found += [(call, data) for data in _data(story.reply(enter).get("returns"))]
     return found
+
+
+def _is_sound(returned: Any) -> bool:
+    """Whether each picture is the PNG it says it is: a host need not keep any other."""
+    blocks = images_of(returned.get("content")) if isinstance(returned, dict) else []
+    return all(each.get("mimeType") == "image/png" and str(each.get("data")).startswith(PNG) for each in blocks)
 
 
 def _data(returned: Any) -> list[str]:

@@ -8,14 +8,19 @@ from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
+from reference_bridge.bridge.arguments import ArgumentsInvalid
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
+from reference_bridge.bridge.contents import Block, Contents, Pictures
+from reference_bridge.bridge.dispatch import Event
+from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.registrations import Entry, Registrations
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object, is_truthy, same_json
 from reference_bridge.host import Agent, Execution, Json
+from reference_bridge.host.json_values import clone
 
 # --- registrations ----------------------------------------------------------------------------------------------------
 
@@ -234,3 +239,79 @@ class RemovalMakesNatives(Bridge):
         after = self.installed[self.installed.index(self.find(name)) + 1 :]
         self.gate.__dict__.setdefault("_moved", set()).update(each.package.name for each in after)
         super().unload(name)
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class PatternsMatchEveryOtherTime(ToolRuns):
+    """Goes on searching for a pattern where it was found last, so that equal texts match every other time."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        made = super().validated(tool, arguments)
+        found: dict[tuple[PiTool, str, object], bool] = self.__dict__.setdefault("_found", {})
+        for name, schema in as_object(as_object(tool.definition.get("parameters")).get("properties")).items():
+            if as_object(schema).get("pattern") and isinstance(as_object(made).get(name), str):
+                key = (tool, name, made[name])
+                found[key] = not found.get(key, False)
+                if not found[key]:
+                    raise ArgumentsInvalid(f'Validation failed for tool "{tool.name}":\n  - {name}: must match pattern')
+        return made
+
+
+@mutant()
+class ProblemsAddUp(ToolRuns):
+    """Tells the problems of a tool's earlier calls with those of the one at hand."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        try:
+            return super().validated(tool, arguments)
+        except ArgumentsInvalid as error:
+            frame, _, rest = error.text.partition("\n")
+            problems: list[str] = self.__dict__.setdefault("_problems", {}).setdefault(tool, [])
+            earlier = "".join(f"{each}\n" for each in problems)
+            problems.append(rest.partition("\n\n")[0])
+            raise ArgumentsInvalid(f"{frame}\n{earlier}{rest}") from None
+
+
+@mutant()
+class LongListsHalfCoerced(ToolRuns):
+    """Hands on what a list has after its first hundred items as the model wrote it."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        made = super().validated(tool, arguments)
+        for name, value in as_object(made).items():
+            given = as_object(arguments).get(name)
+            if isinstance(value, list) and isinstance(given, list):
+                value[100:] = clone(given[100:])
+        return made
+
+
+@mutant()
+class OddKeysLostInStarts(ExecutionEvents):
+    """Leaves keys out of the arguments of a start that every JavaScript object has."""
+
+    def start_event(self, call: Call) -> Event:
+        event = super().start_event(call)
+        odd = ("__proto__", "constructor", "prototype", "toString")
+        return (
+            {**event, "args": {key: item for key, item in event["args"].items() if key not in odd}}
+            if isinstance(event["args"], dict)
+            else event
+        )
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class OneRefusalEndsAllPictures(Contents):
+    """Stores no picture any more once the attachment store has refused one."""
+
+    async def _store(self, picture: Block, pictures: Pictures) -> Block:
+        if self.__dict__.get("_refused"):
+            return self._omitted(picture, "the attachment store does not work")
+        stored = await super()._store(picture, pictures)
+        self.__dict__["_refused"] = stored["type"] != "image"
+        return stored

@@ -381,6 +381,28 @@ Feature: registerTool
         | their $id       | $id: "urn:parcels:label" |
         | names and title | title: label             |
 
+    @rule:registerTool.the-whole-schema-is-enforced @case:again
+    Scenario: Equal arguments pass each time or never
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters:
+          type: object
+          properties:
+            parcel_code: {type: string, pattern: "[A-Z]{2}[0-9]"}
+            parcel_owner: {type: string, format: email}
+          patternProperties: {"^note_": {type: string, pattern: "[a-z]$"}}
+        """
+      And the model first calls "print_label" with {"parcel_code": "AB1", "parcel_owner": "jo@example.org", "note_one": "light"}
+      And the model first calls "print_label" with {"parcel_code": "AB1", "parcel_owner": "jo@example.org", "note_one": "light"}
+      And the model first calls "print_label" with {"parcel_code": "ab1", "parcel_owner": "jo@example.org", "note_one": "light"}
+      And the model first calls "print_label" with {"parcel_code": "ab1", "parcel_owner": "jo@example.org", "note_one": "light"}
+      When the model calls "print_label" with {"parcel_code": "AB1", "parcel_owner": "jo@example.org", "note_one": "light"}
+      Then call "1" succeeds
+      And call "2" succeeds
+      And call "3" fails and says "parcel_code"
+      And call "4" fails and says "parcel_code"
+      And call "5" succeeds
+
     @rule:registerTool.a-validation-error-names-each-property @case:wrong
     Scenario Outline: Every wrong or missing property is named
       Given a package "parcels" with the tool "print_label" and
@@ -403,6 +425,18 @@ Feature: registerTool
         | tray       |
         | owner.city |
         | stops.1    |
+
+    @rule:registerTool.a-validation-error-names-each-property @case:of-its-own-call
+    Scenario: What was wrong with an earlier call is not named
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}, tray: {type: string, enum: [upper, lower]}}}
+        """
+      And the model first calls "print_label" with {"copies": "many"}
+      When the model calls "print_label" with {"tray": "middle"}
+      Then call "1" fails and says "copies"
+      And call "2" fails and says "tray"
+      And call "2" fails and says nothing of "copies"
 
     @rule:registerTool.arguments-are-coerced-as-on-pi @case:long
     Scenario: A text of two hundred thousand characters reaches the tool whole
@@ -928,6 +962,24 @@ Feature: registerTool
       When the model calls "print_label"
       Then call "1" fails and says "out of paper"
       And call "2" succeeds with "print_label ok"
+
+    @rule:registerTool.a-broken-picture-spares-the-others @case:the-next-call
+    Scenario: A picture of the call after one whose picture is broken
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {nth: 1}
+        returns: {content: [{type: image, mimeType: image/png, data: bm90IGEgcGljdHVyZSBhdCBhbGwgMDEyMzQ1Njc4OQ==}], details: {}}
+        """
+      And the tool "print_label" does
+        """
+        when: {nth: 2}
+        returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}], details: {}}
+        """
+      And package "parcels" listens to tool_result
+      And the model first calls "print_label"
+      When the model calls "print_label"
+      Then package "parcels" sees tool_result of call "2" with {"content": [{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}], "isError": false}
 
     @rule:registerTool.a-thrown-error-reaches-the-model @case:after-a-success
     Scenario: What a tool throws that answered before

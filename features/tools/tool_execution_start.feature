@@ -74,6 +74,13 @@ Feature: tool_execution_start
     When the model calls "write_note" with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
     Then package "recorder" sees tool_execution_start of call "1" with {"args": {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}}
 
+  @rule:tool_execution_start.arguments-equal-the-durable-record @case:odd-keys
+  Scenario: Arguments with keys that every JavaScript object has
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "write_note" with {"constructor": "c", "__proto__": {"p": 1}, "toString": "t", "length": 2, "": "nameless"}
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": {"constructor": "c", "__proto__": {"p": 1}, "toString": "t", "length": 2, "": "nameless"}}
+
   @rule:tool_execution_start.empty-text-is-an-empty-object
   Scenario: A call without any argument text
     Given a package "notes" with the tool "write_note"
