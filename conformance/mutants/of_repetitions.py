@@ -13,14 +13,16 @@ from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Block, Contents, Pictures
 from reference_bridge.bridge.dispatch import Event
+from reference_bridge.bridge.exec import Exec
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.registrations import Entry, Registrations
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object, is_truthy, same_json
-from reference_bridge.host import Agent, Execution, Json
+from reference_bridge.host import Agent, Execution, Json, Session, SessionEvent
 from reference_bridge.host.json_values import clone
+from reference_bridge.host.subprocess import Exit
 
 # --- registrations ----------------------------------------------------------------------------------------------------
 
@@ -150,6 +152,19 @@ class ListsAreReportedOnceAnId(ActiveTools):
         if asked not in told:
             told.add(asked)
             super().report(instance, agent, wanted, remaining)
+
+
+@mutant()
+class CancelLiftsTheList(Bridge):
+    """Lifts an agent's list when the user cancels its turn."""
+
+    def logged(self, session: Session, event: SessionEvent) -> None:
+        super().logged(session, event)
+        agent = self.host.agents.get(session.id)
+        if event.type == "turn/end" and as_object(event.data["reason"]).get("kind") == "aborted" and agent is not None:
+            kept = self.active_tools._masks.pop(agent, None)
+            if kept is not None:
+                kept[1]()
 
 
 # --- judges -----------------------------------------------------------------------------------------------------------
@@ -315,3 +330,28 @@ class OneRefusalEndsAllPictures(Contents):
         stored = await super()._store(picture, pictures)
         self.__dict__["_refused"] = stored["type"] != "image"
         return stored
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class ExecKeepsTheLastFolder(Exec):
+    """Runs a program without a folder of its own in that of the last one that had one."""
+
+    def folder(self, agent: Agent | None, cwd: Any) -> str:
+        if isinstance(cwd, str) and cwd:
+            self.__dict__["_last_folder"] = cwd
+        return super().folder(agent, cwd or self.__dict__.get("_last_folder"))
+
+
+@mutant()
+class ExecFailsAfterAFailedStart(Exec):
+    """Says of no program that it succeeded once one could not be started."""
+
+    def failed(self, reason: str, killed: bool = False) -> dict[str, Any]:
+        self.__dict__["_failed"] = True
+        return super().failed(reason, killed)
+
+    def code(self, ended: Exit) -> int:
+        return super().code(ended) or int(self.__dict__.get("_failed", False))

@@ -86,6 +86,14 @@ Feature: exec
     When the model calls "run"
     Then exec resolved with {"stdout": "/usr\n", "code": 0}
 
+  @rule:exec.without-cwd-the-agents-folder @case:after-one-with-a-folder
+  Scenario: No working folder is named after one was
+    Given an agent "main" in the folder "/usr"
+    And the tool "run" calls exec with ["pwd", [], {"cwd": "/"}]
+    And the tool "run" calls exec with ["pwd"]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "/usr\n", "code": 0}
+
   @rule:exec.without-cwd-each-agents-own-folder
   Scenario: Two agents in folders of their own
     Given an agent "main" in the folder "/usr"
@@ -103,6 +111,13 @@ Feature: exec
     When the model calls "run"
     Then exec resolved without success
     And exec resolved with {"killed": false}
+
+  @rule:exec.a-missing-program-resolves @case:the-next-one
+  Scenario: A program after one that does not exist
+    Given the tool "run" calls exec with ["/no/such/program"]
+    And the tool "run" calls exec with ["echo", ["here"]]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "here\n", "stderr": "", "code": 0, "killed": false}
 
   @rule:exec.a-failed-start-says-why @on:bridge
   Scenario: The reason

@@ -28,6 +28,20 @@ Feature: setActiveTools
     And request 5 lists "global_reader_tool"
     And request 5 does not list "global_writer_tool"
 
+  @rule:setActiveTools.narrows-the-next-request @case:after-a-cancel
+  Scenario: It stays gone when the user cancels the turn
+    Given package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: cancel}
+      """
+    When the model calls "global_reader_tool"
+    And the user says "what is left?"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
   @rule:setActiveTools.a-tool-switched-off-is-unknown
   Scenario: The model calls it all the same
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
