@@ -22,6 +22,7 @@ from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object, is_truthy, same_json
 from reference_bridge.host import Agent, Execution, Json, Session, SessionEvent
 from reference_bridge.host.json_values import clone
+from reference_bridge.host.signals import AbortSignal
 from reference_bridge.host.subprocess import Exit
 
 # --- registrations ----------------------------------------------------------------------------------------------------
@@ -355,3 +356,18 @@ class ExecFailsAfterAFailedStart(Exec):
 
     def code(self, ended: Exit) -> int:
         return super().code(ended) or int(self.__dict__.get("_failed", False))
+
+
+# --- updates ----------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class OneCallOfAToolTells(ExecutionEvents):
+    """Tells no update of a call while another call of the tool is at work that had one before."""
+
+    def update(self, call: Call, partial: Any, signal: AbortSignal | None = None) -> None:
+        telling: dict[object, Call] = self.__dict__.setdefault("_telling", {})
+        first = telling.get((call.agent, call.name))
+        if first is None or first is call or first.settled:
+            telling[call.agent, call.name] = call
+            super().update(call, partial, signal)

@@ -261,6 +261,32 @@ Feature: tool_execution_update
     Then package "digger" sees the updates ["first hole"] of call "1"
     And package "digger" sees the updates ["second hole"] of call "2"
 
+  @rule:tool_execution_update.each-call-has-its-own @case:around-the-other
+  Scenario: A tool has partial results before and after those of the one beside it
+    Given package "digger" registers the tool "drill" with
+      """
+      executionMode: parallel
+      """
+    And the tool "drill" does
+      """
+      when: {call: "1"}
+      acts:
+        - {do: update, update: {content: [{type: text, text: first hole}]}}
+        - {do: hold, kinds: [tool.exit]}
+        - {do: update, update: {content: [{type: text, text: third hole}]}}
+      """
+    And the tool "drill" does
+      """
+      when: {call: "2"}
+      acts: [{do: update, update: {content: [{type: text, text: second hole}]}}]
+      """
+    When the model calls in one message
+      | tool  |
+      | drill |
+      | drill |
+    Then package "digger" sees the updates ["first hole", "third hole"] of call "1"
+    And package "digger" sees the updates ["second hole"] of call "2"
+
   @rule:tool_execution_update.never-in-the-log
   Scenario: Progress is not part of the result
     Given the tool "dig" sends the update "three feet down"
