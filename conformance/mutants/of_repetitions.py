@@ -14,13 +14,15 @@ from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Block, Contents, Pictures
 from reference_bridge.bridge.dispatch import Event
 from reference_bridge.bridge.exec import Exec
-from reference_bridge.bridge.execution_events import ExecutionEvents
+from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.packages import Instance
+from reference_bridge.bridge.patches import ResultPatches
 from reference_bridge.bridge.registrations import Entry, Registrations
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object, is_truthy, same_json
 from reference_bridge.host import Agent, Execution, Json, Session, SessionEvent
+from reference_bridge.host.decisions import Decision
 from reference_bridge.host.json_values import clone
 from reference_bridge.host.signals import AbortSignal
 from reference_bridge.host.subprocess import Exit
@@ -257,6 +259,17 @@ class RemovalMakesNatives(Bridge):
         super().unload(name)
 
 
+@mutant()
+class OnceUnknownNeverJudged(ToolCallGate):
+    """Asks nobody about calls of a name that no tool had when it was called before."""
+
+    def is_asked(self, call: Call) -> bool:
+        unknown: set[str] = self.__dict__.setdefault("_unknown", set())
+        if not call.known:
+            unknown.add(call.name)
+        return super().is_asked(call) and call.name not in unknown
+
+
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
@@ -371,3 +384,27 @@ class OneCallOfAToolTells(ExecutionEvents):
         if first is None or first is call or first.settled:
             telling[call.agent, call.name] = call
             super().update(call, partial, signal)
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class OneErrorFailsTheBatch(ResultPatches):
+    """Makes an error of each patched result of a message in which a handler made an error of one."""
+
+    async def apply(
+        self, call: Call, execution: Execution, outcome: Outcome, decision: Decision
+    ) -> tuple[Outcome, Decision]:
+        self.__dict__["_step"] = call.logged and (call.agent, call.logged.data["turn"], call.logged.data["step"])
+        return await super().apply(call, execution, outcome, decision)
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        failed: set[object] = self.__dict__.setdefault("_failed", set())
+        patched = not same_json(content, outcome.result["content"])
+        fails = fails or (patched and self.__dict__["_step"] in failed)
+        if fails and not outcome.is_error:
+            failed.add(self.__dict__["_step"])
+        return await super().decide(call, outcome, decision, content, fails)

@@ -477,6 +477,17 @@ Feature: tool_call
     And the tool "write_note" runs with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
     And the tool "disk_cleaner" runs with {"a": null, "b": false, "c": 0, "d": "", "e": [], "f": {}, "g": 1}
 
+  @rule:tool_call.every-call-is-judged @case:unknown-before
+  Scenario: A call of a name that was unknown before
+    Given a package "notes" with the tool "open_notes"
+    And the tool "open_notes" calls registerTool with [{"name": "write_note", "description": "writes", "parameters": {"type": "object", "properties": {}}}]
+    And package "guard" blocks "write_note" with the reason "notes are closed"
+    And the model first calls "write_note"
+    And the model first calls "open_notes"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "3" fails and says "notes are closed"
+
   @rule:tool_call.every-agents-calls-are-judged @case:at-the-same-time
   Scenario: A call is blocked while another agent's is still being judged
     Given an agent "main"

@@ -557,6 +557,25 @@ Feature: tool_result
     And package "watcher" sees tool_result of call "2" with {"isError": false}
     And call "2" succeeds with "KEY=abc123"
 
+  @rule:tool_result.a-patch-is-its-calls-own @case:an-error-beside-it
+  Scenario: A handler makes an error of the first of two results and gives the second another text
+    Given package "redactor" answers tool_result with
+      """
+      when: {call: "1"}
+      returns: {isError: true}
+      """
+    And package "redactor" answers tool_result with
+      """
+      when: {call: "2"}
+      returns: {content: [{type: text, text: "KEY=[R]"}]}
+      """
+    When the model calls in one message
+      | tool      |
+      | read_note |
+      | read_note |
+    Then call "1" fails and says "KEY=abc123"
+    And call "2" succeeds with "KEY=[R]"
+
   @rule:tool_result.payload @case:after-a-failure
   Scenario: What a handler gets of a success after a failure
     Given the tool "read_note" does
