@@ -36,6 +36,8 @@ def what_judges_leave_is_what_runs(story: Story, context: Context) -> Answers:
         gates, bodies = call.handled("tool_call"), call.of("tool.enter")
         if not call.clear or not gates or len(bodies) != 1 or _registered(story, call) is None:
             continue
+        if not any(story.reply(gate).get("ops") for gate in gates):
+            continue  # Whether judges see what will run is another rule's.
         left = _left(story, gates, (gates[0]["payload"] or {}).get("input"), story.number(bodies[0]))
         if left is not None:
             ran = _defined(bodies[0]["params"])

@@ -162,6 +162,7 @@ def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[
     idle = [event for event, enter in zip(lists, enters, strict=True) if enter is None]
     if len(created) > 1 and any(story.number(event) > story.number(created[0]) for event in idle):
         return  # Whose list it is has no rule.
+    began = min(map(story.number, story.kinds["turn.start"]), default=0)
     for request in story.kinds["model.request"]:
         agent, at = request.agent or "", story.number(request)
         prepared = story.prepared(agent, at)
@@ -178,6 +179,8 @@ def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[
         if not mine or not born < story.number(mine[-1]) <= prepared:
             continue  # Set meanwhile: in force or not. From loading: for one agent. Earlier: of another with that id.
         enter = story.enters.get(mine[-1]["invocation"] or "")
+        if enter is None and story.number(mine[-1]) < began:
+            continue  # Set before anything was at work: that it waits for its agent is another rule's.
         names, end = (mine[-1]["args"] or [None])[0], story.gone.get(mine[-1]["instance"], len(story.events))
         done = "returned" in story.outcomes.get(mine[-1]["api"], {}) and end > at
         if done and isinstance(names, list) and (enter is None or enter.kind != "native.enter"):

@@ -109,6 +109,15 @@ def what_judges_change_runs(story: Story, context: Context) -> Answers:
     return _changed(story, owned=True)
 
 
+@invariant("tool_call.mutation-is-not-validated-again")
+def what_judges_change_is_not_validated_again(story: Story, context: Context) -> Answers:
+    own = {name for name, _ in _specs(story)} - story.natives
+    for call in story.calls:
+        if call.name in own and _goes_through(story, call, changed=True):
+            told = f"{call.label}: its input was changed after it had passed, and did not pass again"
+            yield told if _is_invalid(call) and not call.bodies else None
+
+
 @invariant("tool_call.mutation-reaches-any-packages-tool")
 def what_other_packages_judges_change_runs(story: Story, context: Context) -> Answers:
     return _changed(story, owned=False)
@@ -130,7 +139,8 @@ def _changed(story: Story, owned: bool) -> Answers:
             continue
         if any(row["name"] == call.name for row in call.batch.request["tools"]):
             told = f"{call.label}: its input was changed and it was not blocked, and its body did not run"
-            yield None if call.of("tool.enter") else told
+            if not _is_invalid(call):
+                yield None if call.of("tool.enter") else told
 
 
 @invariant("tool_call.only-a-different-value-is-a-mutation", roles="bridge")

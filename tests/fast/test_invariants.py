@@ -511,6 +511,13 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         runs("1"),
         "a native's input set to the same",
     ),
+    "what-judges-change-is-not-validated-again": (
+        "a changed input",
+        lambda events: without("tool.enter")(
+            told("log.result", {"content": [{"type": "text", "text": 'Validation failed for tool "stow"'}]})(events)
+        ),
+        "two calls",
+    ),
     "what-other-packages-judges-change-runs": (
         "another package's input changed",
         without("tool.enter"),
