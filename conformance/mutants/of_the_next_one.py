@@ -158,3 +158,13 @@ class OneErrorFailsTheBatch(ResultPatches):
         if fails and not outcome.is_error:
             failed.add(self.__dict__["_step"])
         return await super().decide(call, outcome, decision, content, fails)
+
+
+@mutant()
+class SecondFailureToldAsTheFirst(ExecutionEvents):
+    """Tells the end of a tool's second failure with the text of its first one."""
+
+    def end_event(self, call: Call, outcome: Outcome) -> Event:
+        if outcome.is_error:
+            outcome = self.__dict__.setdefault("_failures", {}).setdefault(call.name, outcome)
+        return super().end_event(call, outcome)

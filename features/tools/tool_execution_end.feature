@@ -599,6 +599,23 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then the end of call "1" tells what the log keeps
 
+  @rule:tool_execution_end.equals-the-durable-result @case:failed-again
+  Scenario: The end of a tool that fails a second time, for another reason
+    Given the tool "read_note" does
+      """
+      when: {call: "1"}
+      throws: {$: error, name: Error, message: the bulb is gone}
+      """
+    And the tool "read_note" does
+      """
+      when: {call: "2"}
+      throws: {$: error, name: Error, message: the cord is torn}
+      """
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then the end of call "1" tells what the log keeps
+    And the end of call "2" tells what the log keeps
+
   @rule:tool_execution_end.a-call-outlives-its-package
   Scenario: A package is removed while its tool runs
     Given a package "shop" with the tool "close_shop"
