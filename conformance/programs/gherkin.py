@@ -130,7 +130,10 @@ class _Writer:
         if name in self.natives and not self.opened:
             return
         self.natives.append(name)
-        fields = {key: value for key, value in _builtins(operation.native).items() if key != "name"}
+        # Without a description it has none, and a step would give it one.
+        fields = {"description": ""} | {
+            key: value for key, value in _builtins(operation.native).items() if key != "name"
+        }
         for behaviour in operation.does:
             said = _builtins(behaviour.answer) | _when_and_acts(behaviour)
             yield Line("Given", f"the body of {quoted(name)} does", document(said))
@@ -283,10 +286,8 @@ def _builtins(value: Any) -> Any:
 def _tool_fields(spec: ToolSpec) -> dict[str, Any]:
     """The fields in which a registration differs from one that a step makes without any."""
     usual, found = _builtins(tool_spec(str(spec.name))), _builtins(spec)
-    lost = usual.keys() - found.keys()
-    if lost:
-        raise Unspeakable(f"the tool {spec.name} is registered without {', '.join(sorted(lost))}")
-    return {key: value for key, value in found.items() if usual.get(key, UNSET) != value}
+    left_out = {key: {"$": "undefined"} for key in sorted(usual.keys() - found.keys())}
+    return left_out | {key: value for key, value in found.items() if usual.get(key, UNSET) != value}
 
 
 def _behaviour(behaviour: Behaviour) -> dict[str, Any]:

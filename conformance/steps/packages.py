@@ -18,9 +18,13 @@ OPEN_OBJECT = {"type": "object", "properties": {}}
 
 
 def tool_spec(name: str, fields: dict[str, Any] | None = None) -> ToolSpec:
-    """Return a tool with the usual description and an open object schema; ``fields`` as on the wire, ``null`` kept."""
+    """Return a tool with the usual description and an open object schema; ``fields`` as on the wire, ``null`` kept.
+
+    A field of the value undefined is left out.
+    """
     base = {"name": name, "label": name, "description": f"the tool {name}", "parameters": OPEN_OBJECT}
-    return msgspec.convert({**base, **(fields or {})}, ToolSpec)
+    given = {key: value for key, value in {**base, **(fields or {})}.items() if value != {"$": "undefined"}}
+    return msgspec.convert(given, ToolSpec)
 
 
 def behaviour(fields: dict[str, Any]) -> Behaviour:

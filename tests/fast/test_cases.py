@@ -145,11 +145,19 @@ def test_a_scenario_says_every_operation(reference: Connection) -> None:
     assert len(parsed(text)) > len(EVERY_OPERATION)
 
 
-def test_what_no_step_says_is_named() -> None:
-    nameless = msgspec.structs.replace(tool("stow"), label=msgspec.UNSET)
+def test_a_field_that_a_registration_leaves_out_is_said(reference: Connection) -> None:
+    nameless = msgspec.structs.replace(tool("stow"), label=msgspec.UNSET, parameters=msgspec.UNSET)
+    program = [AddPackage(name="alpha", tools=[Tool(spec=nameless)]), Prompt()]
 
-    with pytest.raises(Unspeakable, match="the tool stow is registered without label"):
-        scenario([AddPackage(name="alpha", tools=[Tool(spec=nameless)]), Prompt()], "x.y", "t", [])
+    said = performed(reference, scenario(program, "tool_call.x", "all of it", []))
+
+    registered = said.trace.of("api.call", call="registerTool")[0]["args"][0]
+    assert registered.keys() == {"name", "description"}
+
+
+def test_what_no_step_says_is_named() -> None:
+    with pytest.raises(Unspeakable, match="cannot stand in quotes"):
+        scenario([AddPackage(name='with "quotes"'), Prompt()], "x.y", "t", [])
 
 
 def test_a_scenario_that_cannot_fail_says_so() -> None:
