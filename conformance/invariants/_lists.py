@@ -162,6 +162,8 @@ def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[
     idle = [event for event, enter in zip(lists, enters, strict=True) if enter is None]
     if len(created) > 1 and any(story.number(event) > story.number(created[0]) for event in idle):
         return  # Whose list it is has no rule.
+    if len(created) > 1 and any(enter is not None and enter.kind == "native.enter" for enter in enters):
+        return  # Nor whose it is when a package is at work in a native tool's body.
     began = min(map(story.number, story.kinds["turn.start"]), default=0)
     for request in story.kinds["model.request"]:
         agent, at = request.agent or "", story.number(request)
