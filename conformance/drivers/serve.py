@@ -91,3 +91,7 @@ async def _serve(factory: BackendFactory, read_fd: int, write_fd: int) -> int:
         await connection.close()
         with contextlib.suppress(asyncio.CancelledError):
             await backend.close()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            # It ends anyway; a signal that met the loop while it closes would be told as a traceback.
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)

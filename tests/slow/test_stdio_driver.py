@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -521,3 +522,23 @@ sys.exit(serve(Backend))
             return driver
 
         assert "closed" in asyncio.run(run()).stderr
+
+    def test_a_signal_that_comes_while_it_ends_is_no_traceback(self) -> None:
+        signalled = """
+import asyncio.selector_events as loops, os, signal
+closes = loops.BaseSelectorEventLoop.close
+def close(self):
+    closes(self)
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGINT)
+loops.BaseSelectorEventLoop.close = close
+"""
+        ran = subprocess.run(
+            [sys.executable, "-c", signalled + self.PROGRAM],
+            input=b"",
+            capture_output=True,
+            env={"PYTHONPATH": str(ROOT)},
+            timeout=60,
+        )
+
+        assert (ran.returncode, ran.stderr.decode()) == (0, "closed\n")
