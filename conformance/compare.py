@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from typing import Any
 
 from conformance.verdicts import RuleFailed
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+_HALF_ESCAPED = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
 def show(value: Any) -> str:
@@ -23,8 +27,8 @@ def _visible(text: str) -> str:
 
 
 def _is_hidden(letter: str) -> bool:
-    """Whether it is a mark on the letter before it, a formatting character, or a blank that is no space."""
-    return letter != " " and unicodedata.category(letter) in ("Mn", "Cf", "Zl", "Zp", "Zs")
+    """Whether it is a mark on the letter before it, a formatting character, a blank that is no space, or half a pair."""
+    return letter != " " and unicodedata.category(letter) in ("Mn", "Cf", "Cs", "Zl", "Zp", "Zs")
 
 
 def check(holds: bool, expected: str, got: str) -> None:
@@ -51,6 +55,24 @@ def written_out(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: written_out(each) for key, each in value.items()}
     return [written_out(each) for each in value] if isinstance(value, list) else value
+
+
+def parsed(text: str) -> Any:
+    """Return the value of a JSON text as an implementation tells it, half a surrogate pair as an ``escaped`` tag.
+
+    Raises ``ValueError`` for what is no JSON.
+    """
+    value = json.loads(text)
+    return _tagged(value) if _HALF_ESCAPED.search(text) else value
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, str) and _HALF_A_PAIR.search(value):
+        escaped = json.dumps(value, ensure_ascii=False)[1:-1]
+        return {"$": "escaped", "text": _HALF_A_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", escaped)}
+    if isinstance(value, dict):
+        return {_HALF_A_PAIR.sub("\ufffd", key): _tagged(each) for key, each in value.items()}
+    return [_tagged(each) for each in value] if isinstance(value, list) else value
 
 
 def holds(found: Any, wanted: Any) -> bool:

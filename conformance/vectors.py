@@ -12,7 +12,7 @@ import msgspec
 
 from conformance.batch_vectors import run_batch
 from conformance.catalogue.model import Rule, VectorRow
-from conformance.compare import check, same, show, written_out
+from conformance.compare import check, parsed, same, show, written_out
 from conformance.drivers.driver import HarnessError
 from conformance.drivers.protocol import ModelAnswer, Reply, Services, ToolCall, ToolSpec
 from conformance.scripts import Behaviour
@@ -65,7 +65,7 @@ def _coercion(stage: Stage, row: Mapping[str, Any]) -> None:
     check(not runs, "the tool does not run", f"it ran with {show([event['params'] for event in runs])}")
     check(result["isError"] is True, "the call ends as an error", f"a success: {error!r}")
     if "rejects" in answer:
-        received = answer["echoes"] if "echoes" in answer else json.loads(row["arguments"])
+        received = answer["echoes"] if "echoes" in answer else parsed(row["arguments"])
         _check_frame(error, received, [problem["path"] for problem in answer["rejects"]])
     else:
         check(answer["text"] in error, f"the error says {answer['text']!r}", f"it says {error!r}")
@@ -88,7 +88,7 @@ def _check_frame(error: str, received: Any, paths: list[str]) -> None:
         check(path in problems, f"the error names {path!r}", f"its lines are {problems.strip()!r}")
     check(bool(separator), "the error shows the arguments it received", f"it says {error!r}")
     try:
-        echoed = json.loads(echo)
+        echoed = parsed(echo)
     except ValueError:
         echoed = echo.strip()
     check(same(echoed, received), f"the error shows {show(received)}", f"it shows {show(echoed)}")

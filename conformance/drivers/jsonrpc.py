@@ -17,6 +17,7 @@ Decisions where JSON-RPC leaves room:
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal
 
@@ -40,6 +41,9 @@ from conformance.drivers.protocol import UNSUPPORTED, Limits, Message, Record
 MESSAGES_PER_STAGE = 100_000
 BYTES_PER_STAGE = 128 * 1024 * 1024
 """How many requests and notifications of one stage are taken, and how many bytes of them: all are kept in the trace."""
+
+_HALF_A_PAIR = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]")
+"""An escape of JSON that stands for half a character: the decoder only says that something is missing."""
 
 _envelopes = msgspec.json.Decoder(Envelope)
 
@@ -195,8 +199,8 @@ class Connection:
             self._broken(f"wrote a line that is not a JSON-RPC message ({error})", line, mends.NOT_A_MESSAGE)
         except msgspec.DecodeError as error:
             literal = any(word in line for word in (b"NaN", b"Infinity")) and line.lstrip().startswith(b"{")
-            mend = mends.NOT_A_LITERAL if literal else mends.NOT_JSON
-            self._broken(f"wrote a line that is not JSON ({error})", line, mend)
+            reason, mend = _reason(error, line, mends.NOT_A_LITERAL if literal else mends.NOT_JSON)
+            self._broken(f"wrote a line that is not JSON ({reason})", line, mend)
         else:
             self._take(envelope, line)
 
@@ -273,8 +277,8 @@ class Connection:
         try:
             result = codec.decode(envelope.result, type(message).Result)
         except (msgspec.DecodeError, RecursionError) as problem:
-            sentence = f"answered {message.method} in the wrong shape ({_reason(problem)})"
-            return self._broken(sentence, line, mends.SHAPE)
+            reason, mend = _reason(problem, line, mends.SHAPE)
+            return self._broken(f"answered {message.method} in the wrong shape ({reason})", line, mend)
         self._settle(id_, future, result)
         return None
 
@@ -325,8 +329,9 @@ class Connection:
         try:
             return codec.decode(envelope.params if len(envelope.params) else b"{}", kind)
         except (msgspec.DecodeError, RecursionError) as problem:
-            self._refuse(f"sent {method} in the wrong shape ({_reason(problem)})", line, mends.SHAPE)
-            return ErrorObject(INVALID_PARAMS, f"{method}: {_reason(problem)}")
+            reason, mend = _reason(problem, line, mends.SHAPE)
+            self._refuse(f"sent {method} in the wrong shape ({reason})", line, mend)
+            return ErrorObject(INVALID_PARAMS, f"{method}: {reason}")
 
     def _refuse(self, what: str, line: bytes, mend: str) -> None:
         if self._strict:
@@ -383,5 +388,10 @@ class Connection:
         self._send_error(id_, error)
 
 
-def _reason(problem: Exception) -> str:
-    return "nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+def _reason(problem: Exception, line: bytes, mend: str) -> tuple[str, str]:
+    """Why a message could not be read, and what its author does; ``mend`` unless something else is the matter."""
+    if isinstance(problem, RecursionError):
+        return "nested too deeply", mend
+    if not isinstance(problem, msgspec.ValidationError) and _HALF_A_PAIR.search(line):
+        return "a text holds half a surrogate pair", mends.HALF_A_PAIR
+    return str(problem), mend

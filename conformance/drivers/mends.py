@@ -10,6 +10,7 @@ PAGE = "docs/protocol.md"
 NOT_UTF8 = "write JSON as UTF-8 bytes, whatever the locale says (in Python: sys.stdout.buffer)"
 NOT_JSON = "write nothing but messages to standard output: banners, logs and prints belong to standard error"
 NOT_A_LITERAL = 'send values that JSON lacks as tags, such as {"$": "NaN"}'
+HALF_A_PAIR = 'send a text that holds half a surrogate pair as the tag {"$": "escaped", "text": …}'
 TOO_DEEP = 'send a value that holds itself as the tag {"$": "cycle"}'
 NOT_A_MESSAGE = f"send one JSON-RPC 2.0 object a line, with the members that {PAGE} names and no others"
 TOO_LONG = "end every message with a line feed, and send a text over 1 MiB as its size, digest, head and tail"

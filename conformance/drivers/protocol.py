@@ -6,7 +6,8 @@ unknown or missing field is refused. The JSON Schemas of the guide for driver wr
 
 A *value* is any JSON value. What JSON lacks travels as a tag, an object with the one key ``$``: ``undefined``,
 ``NaN``, ``Infinity``, ``-Infinity``, ``-0``, ``bigint`` (with ``digits``), ``cycle``, ``function``, ``symbol``,
-``date``, ``error`` (with ``name`` and ``message``), ``signal`` (with ``id``), ``repeat`` (with ``text`` and ``times``)
+``date``, ``error`` (with ``name`` and ``message``), ``signal`` (with ``id``), ``repeat`` (with ``text`` and ``times``),
+``escaped`` (with ``text``: a string that holds half a surrogate pair, written as between the quotes of a JSON string)
 and ``text`` (with ``bytes``, ``sha256``, ``head``, ``tail``: a string over 1 MiB, on its way to the suite only).
 """
 

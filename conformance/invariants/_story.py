@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
+from conformance import compare
 from conformance.trace import Event, Trace
 
 CUT = frozenset({"aborted", "cancelled", "error", "length", "max-tokens", "interrupted", "unknown"})
@@ -396,6 +396,6 @@ _LOSSY = re.compile(r"-0(?:\.0*)?(?![.\d])|[eE][+-]?\d{3}")
 def parsed(text: Any) -> Any:
     """Return the value of an argument text; ``None`` for what is no JSON or holds numbers that are lost on the way."""
     try:
-        return None if _LOSSY.search(text) else json.loads(text)
+        return None if _LOSSY.search(text) else compare.parsed(text)
     except (TypeError, ValueError, RecursionError):
         return None

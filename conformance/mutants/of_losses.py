@@ -47,6 +47,22 @@ class AddedArgumentsAreLost(ToolRuns):
         return await super().execute(call, tool, execution)
 
 
+def _through_utf8(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {key: _through_utf8(each) for key, each in value.items()}
+    return [_through_utf8(each) for each in value] if isinstance(value, list) else value
+
+
+@mutant()
+class HalfPairsOfArgumentsReplaced(ToolRuns):
+    """Sends arguments through UTF-8, so that half a surrogate pair becomes a question mark."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        return super().validated(tool, _through_utf8(arguments))
+
+
 @mutant()
 class PreparedTwice(ToolRuns):
     """Hands arguments that were prepared and checked to prepareArguments once more."""
@@ -141,6 +157,15 @@ class LongTextCut(Contents):
     async def to_host(self, content: Any, pictures: Pictures) -> list[dict[str, Any]]:
         made = await super().to_host(content, pictures)
         return [{**block, "text": block["text"][:50_000]} if "text" in block else block for block in made]
+
+
+@mutant()
+class HalfPairsReplaced(Contents):
+    """Sends texts through UTF-8, so that half a surrogate pair becomes a question mark."""
+
+    async def to_host(self, content: Any, pictures: Pictures) -> list[dict[str, Any]]:
+        made = await super().to_host(content, pictures)
+        return [{**block, "text": _through_utf8(block["text"])} if "text" in block else block for block in made]
 
 
 @mutant()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
-from conformance.compare import same
+from conformance.compare import parsed, same
 from conformance.invariants._story import Call
 from conformance.programs.gherkin import inline
 from conformance.programs.paths import Path
@@ -82,7 +81,7 @@ def _names(text: str, path: str) -> bool:
 
 def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parsed(text)
     except ValueError:
         return text.strip()
 

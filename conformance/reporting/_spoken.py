@@ -40,6 +40,8 @@ def _tag(value: dict[str, Any]) -> str:
             return f"{name_of(value.get('digits'))}n"
         case "text":
             return f"{spoken(name_of(value.get('head'))[:80])}… ({name_of(value.get('bytes'))} bytes)"
+        case "escaped":
+            return spoken(name_of(value.get("text")))
         case "repeat":
             return f"{spoken(name_of(value.get('text')))} × {name_of(value.get('times'))}"
         case name:

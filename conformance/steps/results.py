@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from pytest_bdd import then
 
-from conformance.compare import check, holds, same, show, written_out
+from conformance.compare import check, holds, parsed, same, show, written_out
 from conformance.drivers.protocol import Outcome
 from conformance.plan import MAIN
 from conformance.stage import Stage
@@ -150,8 +150,8 @@ def log_keeps(stage: Stage, value: Any, call: str) -> None:
     assert logged is not None
     text = logged["arguments"]
     try:
-        found = json.loads(text)
-    except ValueError:
+        found = parsed(text)
+    except (TypeError, ValueError):
         found = text
     check(same(found, value), f'the log keeps {show(value)} for call "{call}"', f"it keeps {show(found)}")
 

@@ -488,6 +488,16 @@ Feature: registerTool
       And the tool "print_label" runs 1 times
       And call "2" fails and says "Validation failed for tool"
 
+    @rule:registerTool.large-and-dirty-text-passes @case:half-a-surrogate-pair-of-the-model
+    Scenario: An argument that ends in half a surrogate pair
+      Given a package "parcels" with the tool "print_label"
+      When the model calls "print_label" with the argument text
+        """
+        {"label": "a\ud83d", "lines": ["\udce6b"]}
+        """
+      Then the tool "print_label" runs with {"label": {"$": "escaped", "text": "a\\ud83d"}, "lines": [{"$": "escaped", "text": "\\udce6b"}]}
+      And call "1" succeeds
+
     @rule:registerTool.text-that-is-no-json-does-not-run
     Scenario Outline: Text that is not JSON runs nothing
       Given a package "parcels" with the tool "print_label"

@@ -60,6 +60,7 @@ HOSTILE_TROUBLES = {
     "exits_but_a_child_holds_its_output": ("ping and flush", "exited with code 5", "run the command by hand"),
     "exits_mid_request": ("ping and flush", "out of memory", "run the command by hand"),
     "exits_while_asking": ("ping and flush", "exited with code 4", "run the command by hand"),
+    "half_a_surrogate_pair": ("ping and flush", "half a surrogate pair", "as the tag"),
     "half_a_line_then_silence": ("ping and flush", "has begun a line", "end every message with a line feed"),
     "hangs_in_a_busy_loop": ("ping and flush", "not answered", "look where it waits"),
     "ignores_term": ("ping and flush", "not answered", "look where it waits"),

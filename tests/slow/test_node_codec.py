@@ -130,8 +130,15 @@ def test_a_text_of_a_mebibyte_is_a_text() -> None:
     assert evaluate("encode('x'.repeat(1024 * 1024)).length") == 1024 * 1024
 
 
-def test_half_a_surrogate_pair_becomes_readable() -> None:
-    assert evaluate(r"encode({'a\ud800': 'b\udc00'})") == {"a\ufffd": "b\ufffd"}
+def test_half_a_surrogate_pair_is_escaped_and_comes_back() -> None:
+    wire = {"$": "escaped", "text": r"b\"\n\udc00ü"}
+    assert evaluate(r"encode('b\"\n\udc00ü')") == wire
+    assert evaluate("encode(decode(wire))", wire) == wire
+    assert evaluate(r"decode(wire) === 'b\"\n\udc00ü'", wire) is True
+
+
+def test_half_a_surrogate_pair_in_a_key_becomes_readable() -> None:
+    assert evaluate(r"encode({'a\ud800': 1})") == {"a\ufffd": 1}
 
 
 def test_a_getter_that_throws_gives_what_it_threw() -> None:

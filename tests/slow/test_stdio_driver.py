@@ -85,6 +85,7 @@ LATER: dict[str, tuple[type[HarnessError], tuple[str, ...]]] = {
     "seq_missing": (ProtocolBroken, ("without seq",)),
     "nests_without_end": (ProtocolBroken, ("nested too deeply",)),
     "nan_literal": (ProtocolBroken, ("not JSON", "NaN")),
+    "half_a_surrogate_pair": (ProtocolBroken, ("a text holds half a surrogate pair",)),
     "prints_while_running": (ProtocolBroken, ("not JSON", "'got here'")),
 }
 

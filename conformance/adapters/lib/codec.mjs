@@ -16,6 +16,7 @@ const PLAIN_TAGS = {
   date: () => new Date(0),
   error: decodeError,
   repeat: (tag) => String(tag.text).repeat(Number(tag.times)),
+  escaped: (tag) => JSON.parse(`"${tag.text}"`),
 };
 
 const BUILTIN_ERRORS = { Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError };
@@ -113,8 +114,10 @@ function encodeNumber(value) {
 function encodeText(text) {
   // UTF-8 needs at most three bytes for one UTF-16 unit, so most strings need no counting.
   const bytes = text.length * 3 <= LONG_TEXT_BYTES ? 0 : Buffer.byteLength(text);
-  // JSON text cannot carry a lone surrogate through every decoder; a reader sees the replacement character instead.
-  if (bytes <= LONG_TEXT_BYTES) return text.toWellFormed();
+  if (bytes <= LONG_TEXT_BYTES) {
+    // JSON text cannot carry half a surrogate pair through every decoder.
+    return text.isWellFormed() ? text : { $: "escaped", text: JSON.stringify(text).slice(1, -1) };
+  }
   return {
     $: "text",
     bytes,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,8 @@ from reference_bridge.host import UNDEFINED, AbortSignal, Thrown, error_message
 
 LONG_TEXT = 1024 * 1024
 """Characters above which a string travels by digest."""
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 Signals = Callable[[str], AbortSignal]
 
@@ -69,6 +73,8 @@ def _decode_tag(value: dict[str, Any], signals: Signals | None) -> Any:
         return PackageError(value.get("name", "Error"), value.get("message", ""), fields)
     if tag == "repeat":
         return value["text"] * value["times"]
+    if tag == "escaped":
+        return json.loads(f'"{value["text"]}"')
     if tag == "signal" and signals is not None:
         return signals(value["id"])
     if tag in ("symbol", "date", "signal"):
@@ -83,7 +89,7 @@ def encode(value: Any, above: tuple[Any, ...] = ()) -> Any:
     """Return ``value`` as JSON with tags."""
     kind = type(value)
     if kind is str:
-        return value if len(value) <= LONG_TEXT else _digest(value)
+        return _encode_text(value)
     if value is None or kind is bool or kind is int:
         return value
     if isinstance(value, float):
@@ -94,7 +100,7 @@ def encode(value: Any, above: tuple[Any, ...] = ()) -> Any:
                 return {"$": "cycle"}
         above = (*above, value)
         if isinstance(value, dict):
-            return {str(key): encode(item, above) for key, item in value.items()}
+            return {well_formed(str(key)): encode(item, above) for key, item in value.items()}
         return [encode(item, above) for item in value]
     if value is UNDEFINED:
         return {"$": "undefined"}
@@ -110,7 +116,7 @@ def encode_error(error: BaseException) -> Any:
     if isinstance(error, Thrown):
         return encode(error.value)
     name = error.name if isinstance(error, PackageError) else type(error).__name__
-    return {"$": "error", "name": name, "message": error_message(error)}
+    return {"$": "error", "name": well_formed(name), "message": well_formed(error_message(error))}
 
 
 def exception(value: Any) -> Exception:
@@ -128,6 +134,20 @@ def threw(error: BaseException) -> Outcome:
     return Outcome(threw=encode_error(error))
 
 
+def well_formed(text: str) -> str:
+    """Return ``text`` with the replacement character for each half of a surrogate pair, which UTF-8 cannot carry."""
+    return text if text.isascii() else _HALF_A_PAIR.sub("\ufffd", text)
+
+
+def _encode_text(text: str) -> Any:
+    if len(text) > LONG_TEXT:
+        return _digest(text)
+    if text.isascii() or not _HALF_A_PAIR.search(text):
+        return text
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    return {"$": "escaped", "text": _HALF_A_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", escaped)}
+
+
 def _encode_float(value: float) -> Any:
     if math.isnan(value):
         return {"$": "NaN"}
@@ -142,6 +162,6 @@ def _digest(text: str) -> dict[str, Any]:
         "$": "text",
         "bytes": len(data),
         "sha256": hashlib.sha256(data).hexdigest(),
-        "head": text[:100],
-        "tail": text[-100:],
+        "head": well_formed(text[:100]),
+        "tail": well_formed(text[-100:]),
     }
