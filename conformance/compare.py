@@ -27,7 +27,7 @@ def _visible(text: str) -> str:
 
 
 def _is_hidden(letter: str) -> bool:
-    """Whether it is a mark on the letter before it, a formatting character, a blank that is no space, or half a pair."""
+    """Whether it is a mark on the letter before it, a formatting character, an odd blank, or half a pair."""
     return letter != " " and unicodedata.category(letter) in ("Mn", "Cf", "Cs", "Zl", "Zp", "Zs")
 
 
