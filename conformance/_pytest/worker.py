@@ -224,10 +224,7 @@ class Worker:
         capabilities = frozenset(run.bridge.hello.capabilities)
         children = frozenset(stage.child_agents)
         context = invariants.Context(run.bridge.hello.role, run.bridge.mount, capabilities, child_agents=children)
-        found = invariants.judge(stage.trace, context)
-        run.broken = [
-            Broken(invariant=each.invariant, rules=list(each.rules), sentence=each.sentence) for each in found
-        ]
+        run.broken = [told(each) for each in invariants.judge(stage.trace, context)]
         run.witnessed = True
 
     def pytest_bdd_before_step(self, request: pytest.FixtureRequest, step: Any, step_func: Any) -> None:
@@ -357,3 +354,8 @@ def _miscount(module: str, made: list[str], wanted: list[str]) -> str:
         "Mend: an ini of this folder may hide tests (python_functions); `bridge-conformance run` uses its own."
     )
     return "\n".join(parts)
+
+
+def told(broken: invariants.Broken) -> Broken:
+    """What broke, as it travels to the controller: a sentence may quote half a surrogate pair, which JSON cannot."""
+    return Broken(invariant=broken.invariant, rules=list(broken.rules), sentence=printable(broken.sentence))
