@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from conformance._pytest.bridges import Bridge
 from conformance.catalogue import Catalogue, Features, Proof, Rule, UnknownNameError, all_proofs, expected_proofs
@@ -77,7 +78,7 @@ class Selection:
         return bool(self.rules or self.surfaces or self.levels)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """Everything this run is about. ``tasks`` holds what applies, by label and test; ``chosen`` what was selected."""
 
@@ -107,7 +108,15 @@ class Plan:
 
     def labels_of(self, item: str) -> list[str]:
         """The bridges that a test is made for."""
-        return [bridge.label for bridge in self.bridges if self.whole or (bridge.label, item) in self.tasks]
+        return [bridge.label for bridge in self.bridges] if self.whole else self._labels.get(item, [])
+
+    @cached_property
+    def _labels(self) -> dict[str, list[str]]:
+        """The bridges that each test applies to, in their order: the tasks are made bridge by bridge."""
+        labels: dict[str, list[str]] = {}
+        for label, item in self.tasks:
+            labels.setdefault(item, []).append(label)
+        return labels
 
 
 def make_plan(
@@ -137,6 +146,7 @@ def make_plan(
     tasks: dict[tuple[str, str], Task] = {}
     stale: list[tuple[Deviation, str]] = []
     alike: dict[tuple[object, ...], tuple[Proof, ...]] = {}
+    killing = _killing(catalogue)
     for bridge in found:
         hello = bridge.hello
         kind = (hello.role, bridge.mount, *sorted(hello.capabilities))
@@ -146,7 +156,8 @@ def make_plan(
             )
         expected = alike[kind]
         if bridge.spec.startswith(MUTANT) and not whole:
-            expected = _of_mutant(bridge.spec.removeprefix(MUTANT).partition("?")[0], catalogue, expected)
+            name = bridge.spec.removeprefix(MUTANT).partition("?")[0]
+            expected = _of_mutant(name, catalogue, killing.get(name, frozenset()), expected)
         proofs[bridge.label] = expected
         ledger = ledgers.get(bridge.label)
         grouped: dict[str, list[Proof]] = {}
@@ -163,18 +174,26 @@ def make_plan(
     return Plan(catalogue, features, found, ledgers, selection, proofs, tasks, chosen, day, tuple(stale), whole)
 
 
-def _of_mutant(name: str, catalogue: Catalogue, proofs: Iterable[Proof]) -> tuple[Proof, ...]:
-    """The proofs of the rules that name a mutant; of one that is wrong everywhere, the first of every rule.
+def _killing(catalogue: Catalogue) -> dict[str, set[str]]:
+    """The rules that name each mutant."""
+    killing: dict[str, set[str]] = {}
+    for rule in catalogue.rules:
+        for name in rule.kills:
+            killing.setdefault(name, set()).add(rule.id)
+    return killing
+
+
+def _of_mutant(name: str, catalogue: Catalogue, killing: Collection[str], proofs: Iterable[Proof]) -> tuple[Proof, ...]:
+    """The proofs of the rules that name a mutant, ``killing``; of one that is wrong everywhere, the first of all rules.
 
     Facts of the host are left out of the latter: they hold under any bridge. So are rules that ask for more time than
     others, which cost as much as all the rest, and random programs: `mutants --programs` is about those.
     """
     from conformance.mutants import load_mutants
 
-    rules = catalogue.by_id
     if not load_mutants()[name].blanket:
-        killing = {rule.id for rule in catalogue.rules if name in rule.kills}
         return tuple(proof for proof in proofs if proof.rule_id in killing and proof.kind != "property")
+    rules = catalogue.by_id
     first: dict[str, Proof] = {}
     for proof in proofs:
         rule = rules[proof.rule_id]

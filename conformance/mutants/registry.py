@@ -7,6 +7,7 @@ import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 from conformance.drivers.backend import Backend, Suite
@@ -67,12 +68,18 @@ def mutant(*, hangs: bool = False, blanket: bool = False, mount: str | None = No
 
 
 def load_mutants() -> dict[str, Mutant]:
-    """Import every module of mutants and return the table."""
+    """Import every module of mutants, once, and return the table."""
+    _import_all()
+    return MUTANTS
+
+
+@cache
+def _import_all() -> None:
+    # A session of the kill gate asks for the table thousands of times, and each look at the folder is felt.
     package = importlib.import_module("conformance.mutants")
     for module in pkgutil.iter_modules(package.__path__):
         if module.name.startswith("of_"):
             importlib.import_module(f"conformance.mutants.{module.name}")
-    return MUTANTS
 
 
 _WHOLES: tuple[type, ...] = (Bridge, Host, Tools, Agents, Agent)

@@ -166,6 +166,21 @@ def test_a_selector_that_matches_nothing_is_an_error(small: Path, rule: str) -> 
         plan(small, selection=Selection(rules=(rule,)))
 
 
+def test_a_run_that_is_not_whole_has_a_test_for_those_alone_that_it_applies_to(small: Path) -> None:
+    pi = Bridge("pi", "pi", hello("native-tools", role="pi"))
+    other = Bridge("other", "other", hello("native-tools"))
+    part = plan(small, pi, other, whole=False)
+    made = {item: part.labels_of(item) for item in part.items_of("scenario")}
+
+    assert made == {
+        item: [bridge.label for bridge in (pi, other) if (bridge.label, item) in part.tasks]
+        for item in dict.fromkeys(item for _, item in part.tasks)
+    }
+    assert ["other"] in made.values()
+    assert part.labels_of("test_of_nobody") == []
+    assert plan(small, pi, other).labels_of("test_of_nobody") == ["pi", "other"]
+
+
 def test_bridges_reach_a_worker_whole() -> None:
     bridge = Bridge("it", "stdio:x", hello("steer"), "engine")
 

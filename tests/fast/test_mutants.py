@@ -336,5 +336,12 @@ def test_a_part_of_a_part_of_the_host_makes_another_host(table: dict[str, Mutant
     assert Host.agents_type.agent_type.inbox_type is Inbox
 
 
+def test_the_modules_of_mutants_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    load_mutants()
+    monkeypatch.setattr(registry.pkgutil, "iter_modules", lambda path: pytest.fail("the folder is walked again"))
+
+    assert load_mutants() is registry.MUTANTS
+
+
 def test_every_mutant_is_another_bridge_or_another_host() -> None:
     assert [each.name for each in load_mutants().values() if (each.bridge_type, each.host_type) == (Bridge, Host)] == []
