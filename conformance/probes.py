@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
@@ -247,6 +248,18 @@ def _agent_dispose(new: NewStage) -> Found:
     return _there(len(stage.requests()) == before > 0)
 
 
+def _resume(new: NewStage) -> Found:
+    stage = new()
+    stage.prompt(WORD)
+    ended: Outcome = stage.ask(AgentDispose(agent=MAIN))
+    resumed: Outcome = stage.ask(AgentCreate(agent="second", resumes=MAIN))
+    if ended.threw is not UNSET or resumed.threw is not UNSET:
+        return Found.UNCLEAR
+    stage.prompt(agent="second")
+    asked = stage.requests("second")
+    return _there(bool(asked) and WORD in json.dumps(asked[-1]["messages"]))
+
+
 # --- packages ---------------------------------------------------------------------------------------------------------
 
 
@@ -473,6 +486,7 @@ PROBES = MappingProxyType[str, Probe](
         "multiple-agents": lambda new: _two_agents(new, None),
         "child-agents": lambda new: _two_agents(new, MAIN),
         "agent-dispose": _agent_dispose,
+        "resume": _resume,
         "package-tools-restrictable": _restrictable,
         "unregister-tool": _unregister_tool,
         "late-load": _late_load,

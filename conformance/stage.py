@@ -213,10 +213,11 @@ class Stage:
         self.outcomes.append((f"load {package}", outcome))
         return outcome
 
-    def create_agent(self, agent: str) -> None:
-        """Create an agent and register the natives of its own scope."""
+    def create_agent(self, agent: str, resumes: str | None = None) -> None:
+        """Create an agent, to go on with the session of ``resumes``, and register the natives of its own scope."""
         self._agents.append(agent)
-        self.outcomes.append((f"create {agent}", self.ask(AgentCreate(agent=agent, cwd=self.plan.folders.get(agent)))))
+        folder = self.plan.folders.get(agent)
+        self.outcomes.append((f"create {agent}", self.ask(AgentCreate(agent=agent, resumes=resumes, cwd=folder))))
         for native in self.plan.natives:
             if native.agent == agent:
                 self.ask(NativeRegister(native=native))

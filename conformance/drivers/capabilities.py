@@ -15,6 +15,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "multiple-agents": "More than one agent can live on one host at the same time.",
         "child-agents": "An agent can be created as the child of another.",
         "agent-dispose": "An agent can be ended while the host goes on.",
+        "resume": "An agent can go on with the session of one that has ended.",
         "package-tools-restrictable": "Tools that a package registers can be switched off with setActiveTools.",
         "unregister-tool": "Packages find a pi.unregisterTool.",
         "late-load": "A package can be loaded while agents live.",

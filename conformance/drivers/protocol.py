@@ -313,12 +313,17 @@ class ToolUpdate(Message, frozen=True):
 
 
 class AgentCreate(Message, frozen=True):
-    """Creates an agent; answered when packages that are made for it are ready. ``parent`` makes it a child's."""
+    """Creates an agent; answered when packages that are made for it are ready.
+
+    ``parent`` makes it a child's. ``resumes`` names an agent of this stage that has ended: the new one goes on with its
+    session, as after a restart of the host (capability ``resume``).
+    """
 
     method: ClassVar[str] = "agent.create"
     Result: ClassVar[type[Record]] = Outcome
     agent: str
     parent: str | None = None
+    resumes: str | None = None
     cwd: str | None = None
 
 

@@ -315,3 +315,28 @@ class StartWritesReachTheTool(Bridge):
 
         self.events.start_event = start_event  # type: ignore[method-assign]
         self.look_up = written  # type: ignore[method-assign]
+
+
+@mutant()
+class AResumedLogIsToldAgain(Bridge):
+    """Reads the log of a new agent from its beginning, so that a resumed session tells its old calls once more."""
+
+    def agent_started(self, agent: Agent) -> None:
+        super().agent_started(agent)
+        for event in list(agent.session.events):
+            self.logged(agent.session, event)
+
+
+@mutant()
+class EndsOfAResumedLogAreToldAgain(Bridge):
+    """Catches up with the log of a new agent: of the calls that a resumed session holds the ends are told once more."""
+
+    def agent_started(self, agent: Agent) -> None:
+        super().agent_started(agent)
+        for event in list(agent.session.events):
+            if event.type == "tool/call":
+                self.calls.open(agent, event)
+            elif event.type == "tool/result":
+                call = self.calls.close(agent, event)
+                if call is not None:
+                    self.events.end_beside(call, self.logged_outcome(event))

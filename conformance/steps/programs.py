@@ -86,6 +86,13 @@ def agent_is_ended(stage: Stage, agent: str) -> None:
     stage.outcomes.append((f"drop agent {agent}", stage.ask(AgentDispose(agent=agent))))
 
 
+@when(phrase('agent "{agent}" is created from the session of "{ended}"'))
+def agent_resumes(stage: Stage, agent: str, ended: str) -> None:
+    """``ended`` has been ended before."""
+    stage.open()
+    stage.create_agent(agent, resumes=ended)
+
+
 @when(phrase('the native tool "{tool}" is registered with'))
 def native_is_registered(stage: Stage, tool: str, docstring: str) -> None:
     stage.open()

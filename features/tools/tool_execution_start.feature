@@ -379,3 +379,17 @@ Feature: tool_execution_start
     And the model first calls "read_note"
     When the model calls "read_note"
     Then package "critic" sees tool_execution_start 2 times
+
+  @rule:tool_execution_start.a-resumed-session-tells-nothing-again
+  Scenario: An agent that goes on with a stored session
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to every tool event
+    When the model calls "write_note"
+    And agent "main" is ended
+    And agent "again" is created from the session of "main"
+    And the model of agent "again" calls "write_note"
+    Then the tool "write_note" runs 2 times
+    And package "recorder" sees tool_execution_start 2 times
+    And package "recorder" sees tool_call 2 times
+    And package "recorder" sees tool_result 2 times
+    And package "recorder" sees tool_execution_end 2 times

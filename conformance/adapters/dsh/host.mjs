@@ -109,7 +109,8 @@ export class DshHost {
   }
 
   create(params) {
-    const { agent: id, parent } = params;
+    const { agent: id, parent, resumes } = params;
+    if (resumes !== undefined && resumes !== null) throw new Unsupported("resume");
     if (this.#agents.has(id)) throw new Error(`there is an agent ${JSON.stringify(id)} already`);
     const owner = parent === undefined || parent === null ? this.ctx : this.agent({ agent: parent }).ctx;
     return outcomeOfPromise(async () => {

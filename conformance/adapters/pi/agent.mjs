@@ -24,8 +24,11 @@ export class PiAgent {
     this.cwd = cwd;
   }
 
-  /** Load the packages and start the session; resolves when `session_start` has been handled. */
-  async start() {
+  /**
+   * Load the packages and start the session, or go on with the entries of `stored`; resolves when `session_start` has
+   * been handled.
+   */
+  async start(stored) {
     const { program, models, accounts, agentDir, stage } = this.#host;
     const { coding } = program;
     const off = { enabled: false };
@@ -43,7 +46,7 @@ export class PiAgent {
     });
     await this.#loader.reload();
     this.#reportLoadErrors();
-    this.#sessionManager = coding.SessionManager.inMemory(this.cwd);
+    this.#sessionManager = stored ?? coding.SessionManager.inMemory(this.cwd);
     noteStoredMessages(this.#sessionManager, stage.trace, this.id);
     const { session } = await coding.createAgentSession({
       ...accounts,
@@ -142,12 +145,13 @@ export class PiAgent {
     return outcomeOfPromise(run, this.#host.stage.signals);
   }
 
-  /** End the session. */
+  /** End the session, and give what was stored of it. */
   dispose() {
     this.#unbind?.();
     this.#session?.dispose();
     this.#retireInstances();
     this.#host.stage.trace.note("agent.disposed", { agent: this.id });
+    return this.#sessionManager;
   }
 
   #extensions() {

@@ -9,6 +9,7 @@ export const CAPABILITIES = [
   "parallel-natives",
   "multiple-agents",
   "agent-dispose",
+  "resume",
   "package-tools-restrictable",
   "reload",
   "steer",
@@ -25,6 +26,7 @@ export const CAPABILITIES = [
 
 export class PiHost {
   #agents = new Map();
+  #sessions = new Map();
 
   /** `shared` holds what outlives stages: program, models, accounts, agentDir, cwd and the running children. */
   constructor(stage, shared, { natives = [], policies = [], services = {}, cwd }) {
@@ -57,12 +59,12 @@ export class PiHost {
     return outcomeOf(() => undefined);
   }
 
-  async create({ agent: id, parent, cwd }) {
+  async create({ agent: id, parent, resumes, cwd }) {
     if (parent !== undefined && parent !== null) throw new Unsupported("child-agents");
     if (this.#agents.has(id)) throw new Error(`there is an agent ${JSON.stringify(id)} already`);
     const agent = new PiAgent(this, id, cwd ?? this.cwd);
     this.#agents.set(id, agent);
-    const outcome = await outcomeOf(() => agent.start(), this.stage.signals);
+    const outcome = await outcomeOf(() => agent.start(this.#ended(resumes)), this.stage.signals);
     if ("threw" in outcome) this.dispose({ agent: id });
     return outcome;
   }
@@ -76,7 +78,15 @@ export class PiHost {
   dispose(params) {
     const agent = this.agent(params);
     this.#agents.delete(agent.id);
-    return outcomeOf(() => agent.dispose(), this.stage.signals);
+    return outcomeOf(() => void this.#sessions.set(agent.id, agent.dispose()), this.stage.signals);
+  }
+
+  /** The stored session of an agent that has ended; none for an agent that begins anew. */
+  #ended(id) {
+    if (id === undefined || id === null) return undefined;
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new Error(`no agent ${JSON.stringify(id)} has ended on this stage`);
+    return session;
   }
 
   /** End all agents, then the children they left behind. */

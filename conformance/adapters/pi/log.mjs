@@ -1,8 +1,8 @@
 // Pi's durable log as trace notes: the message entries of a session, at the moment each is stored.
 
-/** Note every message that is stored in `sessionManager` from now on, after it was stored. */
+/** Note every message that is stored in `sessionManager` from now on, after it was stored, as `agent`'s alone. */
 export function noteStoredMessages(sessionManager, trace, agent) {
-  const append = sessionManager.appendMessage;
+  const append = Object.getPrototypeOf(sessionManager).appendMessage;
   sessionManager.appendMessage = function appendMessage(message, ...rest) {
     const entry = append.call(this, message, ...rest);
     noteMessage(message, trace, agent);

@@ -158,6 +158,8 @@ class OpenStage:
 
     async def _create(self, message: AgentCreate) -> Outcome:
         owner = None if message.parent is None else self._agent(message.parent)
+        if message.resumes is not None:
+            self.services.resume(message.agent, message.resumes)
 
         async def create() -> None:
             agent = await self.host.agents.create(

@@ -42,6 +42,7 @@ CAPABILITIES = (
     "multiple-agents",
     "child-agents",
     "agent-dispose",
+    "resume",
     "unregister-tool",
     "late-load",
     "unload",
