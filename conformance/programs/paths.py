@@ -348,10 +348,16 @@ def _is_plain_result(value: Any) -> bool:
 
 
 def _is_pictured(value: Any) -> bool:
-    """Whether a result is texts and pictures, and nothing else."""
+    """Whether a result is texts and pictures, and nothing else; what becomes of a broken picture has no must."""
     if not isinstance(value, dict) or "isError" in value or not images_of(value.get("content")):
         return False
+    if not all(str(block.get("data", "")).startswith(_PNG) for block in images_of(value["content"])):
+        return False
     return all(isinstance(block, dict) and block.get("type") in ("text", "image") for block in value["content"])
+
+
+_PNG = "iVBORw0KGgo"
+"""How every PNG begins, in base64."""
 
 
 def _is_texts_with_flag(value: Any) -> bool:

@@ -8,8 +8,8 @@ from conformance.drivers.protocol import ModelAnswer, NativeAnswer, Op, Reply, T
 from conformance.peer import error, text_result
 from conformance.plan import MAIN
 
-PACKAGES = ("alpha", "alphabet", "gamma")
-"""One name begins with another: what belongs to a package is told by the whole of it."""
+PACKAGES = ("alphabet", "alpha", "gamma")
+"""One name begins with another: what belongs to a package is told by the whole of it. They are in no order."""
 AGENTS = (MAIN, "other")
 OWN = ("stow", "fetch", "weigh")
 """Names of packages' tools. Two packages may take one name."""
@@ -18,6 +18,9 @@ NOBODYS = "ghost"
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="
 PICTURE = {"type": "image", "mimeType": "image/png", "data": PNG}
+OTHER_PICTURE = PICTURE | {
+    "data": "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR42mM4IWcDQQxwFgBHVAbNxIeY8QAAAABJRU5ErkJggg=="
+}
 
 
 def text(words: str) -> dict[str, str]:
@@ -27,6 +30,10 @@ def text(words: str) -> dict[str, str]:
 
 def _object(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **({"required": list(required)} if required else {}), **more}
+
+
+def _nested(depth: int, inmost: dict[str, Any]) -> dict[str, Any]:
+    return _object({"o": _nested(depth - 1, inmost)}) if depth else inmost
 
 
 SCHEMAS: tuple[Any, ...] = (
@@ -71,6 +78,14 @@ SCHEMAS: tuple[Any, ...] = (
     _object({f"p{number}": {"type": "string"} for number in range(60)} | {"s": {"type": "string", "pattern": "or"}}),
     _object({"s": True, "z": False, "n": {"oneOf": [{"type": "boolean"}, {"type": "number"}, {"type": "string"}]}}),
     _object({"a": {"contains": {"type": "string"}}}, allOf=[_object({"s": {}})], unevaluatedProperties=False),
+    _object({"s": {"anyOf": [{"type": "boolean"}, {"type": "integer"}, {"type": "string"}]}, "n": {"minimum": 3}}),
+    _object({"a": {"type": "array", "contains": {"type": "string"}, "minContains": 2, "maxContains": 3}}),
+    _nested(6, _object({"n": {"type": "integer"}, "s": {"const": "x"}}, "n")),
+    _object({"s": {"$ref": "#words"}}, **{"$defs": {"words": {"$anchor": "words", "type": "string", "minLength": 2}}}),
+    _object({"s": {"type": "string"}}, "s", title="of one title"),
+    _object({"n": {"type": "number"}}, "n", title="of one title"),
+    _object({"s": {"type": "string"}}, "s", **{"$id": "urn:of:one:id"}),
+    _object({"n": {"type": "number"}}, "n", **{"$id": "urn:of:one:id"}),
 )
 """Schemas that fit :data:`ARGUMENTS` now and then."""
 
@@ -102,8 +117,44 @@ ARGUMENTS = (
     '{"a":["x","y","z","w"],"gr\u00f6\u00dfe":"7"}',
     '{"title":"","a":[],"o":{}}',
     '{"a":[1,2,3],"n":"true"}',
+    '{"o":{"o":{"o":{"o":{"o":{"o":{"n":"4","s":"x"}}}}}}}',
+    '{"a":["x","y","z"],"title":"a@b.org"}',
+    '{"s":"at length: ' + "word " * 60 + '","n":"many"}',
+    '{"a":["x",1,{"k":1}],"s":"true"}',
+    '{"a":["x"],"s":false}',
 )
 """Argument texts as a model may write them."""
+
+TELLING: dict[int, tuple[int, ...]] = {
+    1: (0, 1, 6, 7, 29),
+    2: (1, 5, 6, 29),
+    3: (4, 7, 11),
+    4: (1, 4, 11, 6),
+    5: (9, 23, 24),
+    6: (1, 5, 7),
+    7: (1, 2, 9, 14),
+    10: (0, 2, 3, 5, 6, 29),
+    11: (3, 5, 0),
+    12: (1, 2, 7),
+    13: (0, 2, 7),
+    14: (0, 2, 7, 20),
+    15: (6, 22, 10),
+    16: (9, 14, 24),
+    17: (24, 25, 26, 28),
+    18: (23, 27, 9),
+    19: (2, 1, 7),
+    20: (6, 22, 7, 26, 19),
+    21: (24, 26, 10, 1),
+    22: (2, 4, 7, 30, 31),
+    23: (24, 28, 30, 31, 26),
+    24: (27, 23, 0),
+    25: (1, 2, 7),
+    26: (0, 1, 3, 6),
+    27: (0, 1, 3, 6),
+    28: (0, 1, 3, 6),
+    29: (0, 1, 3, 6),
+}
+"""Which of the :data:`ARGUMENTS` tell most of how a schema is read, by the schema's number."""
 
 PREPARES: tuple[Reply, ...] = (
     Reply(ops=[Op(op="set", path=["s"], value="prepared", at="enter")]),
@@ -147,7 +198,7 @@ TOOL_KINDS = 9 + len(PREPARES)
 ODD = ("gr\u00f6\u00dfe", "cafe\u0301", "constructor", "Stow", "at_length_" + "of_a_name_" * 9)
 """Names of tools that a bridge may find odd."""
 
-TAKEN: tuple[Any, ...] = ("stow", "stow", "stow", "stow", "fetch", "fetch", "look", "look", " stow", 7)
+TAKEN: tuple[Any, ...] = ("stow", "stow", "stow", "stow", "fetch", "fetch", "look", "look", " stow", 7, "")
 """Arguments of ``unregisterTool``."""
 
 GATES: tuple[Reply, ...] = (
@@ -196,6 +247,7 @@ ODD_GATES: tuple[Reply, ...] = (
 
 STOPPING_GATES: tuple[Reply, ...] = (
     ODD_GATES[4],
+    ODD_GATES[6],
     GATES[1],
     GATES[3],
     Reply(
@@ -287,6 +339,9 @@ ODD_BODIES: tuple[Reply, ...] = (
     Reply(throws=error("first: then: last\nand a second line")),
     Reply(throws={"message": "no error, but with a message", "content": [text("unasked")]}),
     Reply(throws=error("at length: " + "why " * 200)),
+    Reply(
+        throws={"$": "error", "name": "Error", "message": "it broke", "content": [text("unasked")], "terminate": True}
+    ),
     Reply(throws=error("broken, and late"), late_updates=[text_result("late")]),
     Reply(returns={"content": [PICTURE, text("twice the same"), PICTURE]}),
     Reply(returns={"content": [text("at length: " + "word " * 400)], "details": {"$": "undefined"}}),
@@ -295,6 +350,14 @@ ODD_BODIES: tuple[Reply, ...] = (
     ),
 )
 """What the body of a package's tool may do that is easily read amiss."""
+
+PICTURED_BODIES: tuple[Reply, ...] = (
+    Reply(returns={"content": [PICTURE, text("and"), OTHER_PICTURE]}),
+    Reply(returns={"content": [text("another"), OTHER_PICTURE]}),
+    ODD_BODIES[-3],
+    ODD_BODIES[-1],
+)
+"""What the body of a package's tool may do with pictures."""
 
 BODIES: tuple[Reply, ...] = (
     Reply(returns=text_result("done well")),

@@ -221,7 +221,7 @@ class ProgramStage(Stage):
             self.plan.policies.append(operation.policy)
 
     async def _agent(self, operation: AddAgent) -> None:
-        if operation.agent in (MAIN, *self._agents, *self.plan.agents):
+        if operation.agent in (MAIN, *(self._agents if self._open else self.plan.agents)):
             self._skip(f"agent {operation.agent}", "there is one of that name")
         elif self._open:
             await self._create(operation.agent)

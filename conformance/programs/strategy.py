@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Services, ToolSpec
+from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, PolicySpec, Reply, Services, ToolSpec
 from conformance.plan import MAIN
 from conformance.programs import pools
 from conformance.programs.operations import (
@@ -198,6 +198,8 @@ class _Program:
         self.theme = maker.theme
         self.calls = 0
         self.packages = 0
+        self.schemas: dict[str, int] = {}
+        """Which schema the tool of a name was last registered with."""
         self.has_other = False
         self.opened = False
 
@@ -339,13 +341,17 @@ class _Program:
         kind = self.draw(_KIND)
         odd = {17: pools.ODD_ID, 18: pools.LONG_ID}
         id = "1" if kind == 19 else f"{odd.get(kind, '')}{self.calls}"
-        return id, self.draw(self.theme.called), self.draw(self.theme.arguments)
+        name = self.draw(self.theme.called)
+        telling = pools.TELLING.get(self.schemas.get(name, 0), ())
+        if telling and self.draw(self.theme.fits):
+            return id, name, pools.ARGUMENTS[self.draw(telling)]
+        return id, name, self.draw(self.theme.arguments)
 
     def tool(self, name: str | None = None) -> ToolSpec:
         draw = self.draw
-        return pools.tool_spec(
-            name or draw(self.theme.own), pools.SCHEMAS[draw(self.theme.schemas)], draw(self.theme.tool_kinds)
-        )
+        name, schema = name or draw(self.theme.own), draw(self.theme.schemas)
+        self.schemas[name] = schema
+        return pools.tool_spec(name, pools.SCHEMAS[schema], draw(self.theme.tool_kinds))
 
     def bodies(self) -> list[Behaviour]:
         draw = self.draw
@@ -354,7 +360,14 @@ class _Program:
         acts = self.acts()
         while len(acts) < 3 and draw(self.theme.more_updates):
             acts.append(Update(update=draw(self.theme.updates)))
-        return [Behaviour(acts=acts, reply=draw(self.theme.bodies))]
+        first = Behaviour(acts=acts, reply=draw(self.theme.bodies))
+        return [first, *self.second(self.theme.bodies)]
+
+    def second(self, replies: Sequence[Reply]) -> list[Behaviour]:
+        """Draw what is done the second time: mostly the same."""
+        if not self.draw(self.theme.second_replies):
+            return []
+        return [Behaviour(match=Match(nth=2), reply=self.draw(replies))]
 
     def handler(self, event: str) -> Handler:
         """Draw a handler. Each of a package that listens to everything mostly just watches."""
@@ -369,7 +382,8 @@ class _Program:
             # What is said before every turn makes another turn, without end.
             call, args = self.api(draw(self.maker.call))
             return Handler(event=event, does=[Behaviour(acts=[CallPi(call=call, args=args)], reply=reply)])
-        return Handler(event=event, does=[Behaviour(acts=self.acts(), reply=reply, **match)])
+        first = Behaviour(acts=self.acts(), reply=reply, **match)
+        return Handler(event=event, does=[first, *([] if match else self.second(self.theme.replies[event]))])
 
     def acts(self, package: str | None = None) -> list[AnyAct]:
         """Draw what is done meanwhile: mostly nothing, at most two things."""

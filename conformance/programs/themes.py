@@ -68,6 +68,10 @@ class Theme:
     """Whether a package has a further tool."""
     load_calls: Sequence[bool] = _SELDOM
     """Whether a package calls the API while it is loaded."""
+    fits: Sequence[bool] = _NOW_AND_THEN
+    """Whether the model's arguments are of those that tell most of the schema they are for."""
+    second_replies: Sequence[bool] = (*[False] * 5, True)
+    """Whether a handler or a body does something else the second time."""
     more_calls: Sequence[bool] = (False, False, True, True, True)
     """Whether a message has a further call."""
     more: Mapping[str, int] = field(default_factory=dict)
@@ -76,6 +80,8 @@ class Theme:
 
 PLAIN = Theme()
 _GATES = pools.GATES[1:]
+_PATCHES = (*pools.RESULTS[:3], pools.RESULTS[6])
+_SHOWN = (pools.RESULTS[10], pools.RESULTS[8], pools.ODD_RESULTS[2])
 _KNOWN = (*["stow"] * 6, *["look"] * 3, "fetch")
 
 THEMES: Mapping[str, Theme] = {
@@ -122,6 +128,15 @@ THEMES: Mapping[str, Theme] = {
         acts=_NOW_AND_THEN,
         more={"agent": 12, "drop-agent": 8, "setActiveTools": 2, "prompt": 2},
     ),
+    "lists of agents": replace(
+        PLAIN,
+        schemas=(0,),
+        arguments=("{}",),
+        plain_handlers=_HALF,
+        replies=_QUIET,
+        acts=_MOSTLY,
+        more={"agent": 12, "drop-agent": 6, "setActiveTools": 6, "prompt": 3, "native": 2, "pi": 0},
+    ),
     "stops": replace(
         PLAIN,
         called=(*["stow"] * 6, "look", "fetch", "ghost"),
@@ -138,7 +153,8 @@ THEMES: Mapping[str, Theme] = {
         narrow_handlers=_SELDOM,
         more_calls=_HALF,
         plain_bodies=_SELDOM,
-        bodies=(pools.BODIES[1], pools.BODIES[1], pools.BODIES[1], pools.BODIES[0], pools.BODIES[6], pools.BODIES[2]),
+        bodies=(*pools.BODIES[1:2] * 4, *pools.BODIES[:1] * 2, pools.BODIES[6], pools.BODIES[2], pools.ODD_BODIES[4]),
+        second_replies=_HALF,
         acts=_SELDOM,
     ),
     "patches": replace(
@@ -163,7 +179,46 @@ THEMES: Mapping[str, Theme] = {
         replies=_REPLIES | {"tool_call": (*_GATES, pools.GATES[3], pools.GATES[1], *pools.RESTORING_GATES * 4)},
         plain_handlers=_SELDOM,
         acts=_SELDOM,
+        second_replies=_NOW_AND_THEN,
         more={"policy": 2},
+    ),
+    "refusals": replace(
+        PLAIN,
+        called=(*["look"] * 6, "stow", "probe"),
+        schemas=(0,),
+        arguments=(*pools.ARGUMENTS[1:4] * 2, *pools.ARGUMENTS[:12]),
+        hears_all=_SELDOM,
+        events=(*["tool_call"] * 4, "tool_result"),
+        replies=_REPLIES
+        | {
+            "tool_call": (
+                *pools.GATES[3:4] * 3,
+                *pools.GATES[7:10],
+                pools.GATES[24],
+                pools.GATES[20],
+                *pools.RESTORING_GATES * 2,
+                pools.STOPPING_GATES[-1],
+            ),
+            "tool_result": _PATCHES,
+        },
+        plain_handlers=_SELDOM,
+        second_replies=_HALF,
+        acts=_SELDOM,
+        more={"agent": 4},
+    ),
+    "pictures": replace(
+        PLAIN,
+        called=(*["stow"] * 4, *["fetch"] * 2, "look"),
+        schemas=(0,),
+        arguments=("{}",),
+        events=("tool_result", "tool_execution_end", "tool_execution_update"),
+        replies=_QUIET | {"tool_result": (*pools.RESULTS[:4], *_SHOWN)},
+        plain_handlers=_HALF,
+        plain_bodies=_SELDOM,
+        bodies=(pools.BODIES[4], pools.BODIES[0], *pools.PICTURED_BODIES),
+        second_replies=_HALF,
+        acts=_SELDOM,
+        more={"services": 2},
     ),
     "schemas": replace(
         PLAIN,
@@ -173,8 +228,9 @@ THEMES: Mapping[str, Theme] = {
         schemas=range(len(pools.SCHEMAS)),
         tool_kinds=(0, 0, *range(pools.TOOL_KINDS)),
         arguments=(*pools.ARGUMENTS[:7], *pools.ARGUMENTS),
+        fits=_MOSTLY,
         hears_all=_NOW_AND_THEN,
-        plain_handlers=_MOSTLY,
+        plain_handlers=(*[True] * 7, False),
         plain_bodies=_MOSTLY,
         acts=_SELDOM,
         more={"registerTool": 3, "getAllTools": 2},
