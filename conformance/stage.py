@@ -99,6 +99,7 @@ class Stage:
         self._open = False
         self._agents: list[str] = []
         self._loaded: list[str] = []
+        self._removed: set[str] = set()
         self._children: set[int] = set()
         self._aborts: list[asyncio.Future[Any]] = []
         self._handles: dict[str, str] = {}
@@ -209,9 +210,19 @@ class Stage:
     def load(self, package: str) -> Outcome:
         """Load one package of the plan and return how that ended."""
         self._loaded.append(package)
+        self._removed.discard(package)
         outcome: Outcome = self.ask(PackageLoad(package=self.plan.package(package).spec()))
         self.outcomes.append((f"load {package}", outcome))
         return outcome
+
+    def unload(self, package: str) -> None:
+        """Remove a package that was loaded; only :meth:`load` brings it back."""
+        self._removed.add(package)
+        self.outcomes.append((f"unloaded {package}", self.ask(PackageUnload(package=package))))
+
+    def is_removed(self, package: str) -> bool:
+        """Whether the operator has removed the package, and not loaded it again since."""
+        return package in self._removed
 
     def create_agent(self, agent: str, resumes: str | None = None) -> None:
         """Create an agent, to go on with the session of ``resumes``, and register the natives of its own scope."""

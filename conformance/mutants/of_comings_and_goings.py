@@ -12,6 +12,7 @@ from reference_bridge.bridge.calls import Call, Calls
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents
 from reference_bridge.bridge.packages import Instance, Package
+from reference_bridge.bridge.registrations import Registrations
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object
 from reference_bridge.host import Agent, Execution, Session, SessionEvent, allow, deny
@@ -187,3 +188,46 @@ class InnerThrowsAllow(_ChangesWhatFollows):
 
     async def failed(self, error: Exception) -> Decision:
         return allow()
+
+
+# --- packages that come back ------------------------------------------------------------------------------------------
+
+
+@mutant()
+class ARemovedPackageStaysRemoved(Bridge):
+    """Takes a package that it knew before for one that is there, and loads nothing."""
+
+    async def load(self, package: Package) -> None:
+        known = self.__dict__.setdefault("_known", set())
+        if package.name not in known:
+            known.add(package.name)
+            await super().load(package)
+
+
+@mutant()
+class RemovedNamesStayTaken(Registrations):
+    """Refuses the name of a tool that went with its package."""
+
+    def drop(self, instance: Instance) -> None:
+        taken = {entry.tool.name for entry in self if entry.instance is instance}
+        self.__dict__.setdefault("_taken", set()).update(taken)
+        super().drop(instance)
+
+    def register(self, instance: Instance, definition: Any) -> None:
+        if as_object(definition).get("name") not in self.__dict__.get("_taken", ()):
+            super().register(instance, definition)
+
+
+@mutant()
+class RemovedHandlersComeBackToo(Bridge):
+    """Wakes the handlers of a removed package when it is loaded again, beside those of its new factory."""
+
+    def unload(self, name: str) -> None:
+        self.__dict__.setdefault("_asleep", {})[name] = list(self.find(name).instances)
+        super().unload(name)
+
+    async def install(self, installed: Installed, at: int) -> None:
+        await super().install(installed, at)
+        for instance in self.__dict__.get("_asleep", {}).pop(installed.package.name, []):
+            instance.active = True
+            installed.instances.append(instance)

@@ -19,7 +19,6 @@ from conformance.drivers.protocol import (
     NativeSpec,
     NativeUnregister,
     PackageReload,
-    PackageUnload,
     PolicySet,
     PolicySpec,
 )
@@ -111,11 +110,15 @@ def package_is_changed(stage: Stage, package: str, changed: str) -> None:
     """``loaded``, ``unloaded`` or ``reloaded``, by the operator."""
     stage.open()
     if changed == "loaded":
-        return  # opening loads whatever was planned and is not there yet
-    messages: dict[str, Any] = {"unloaded": PackageUnload, "reloaded": PackageReload}
-    if changed not in messages:
+        # Opening loads whatever was planned and is not there yet.
+        if stage.is_removed(package):
+            stage.load(package)
+    elif changed == "unloaded":
+        stage.unload(package)
+    elif changed == "reloaded":
+        stage.outcomes.append((f"reloaded {package}", stage.ask(PackageReload(package=package))))
+    else:
         raise HarnessError(f"a package cannot be {changed}", "write loaded, unloaded or reloaded")
-    stage.outcomes.append((f"{changed} {package}", stage.ask(messages[changed](package=package))))
 
 
 @when(phrase('package "{package}" calls {call:method} with {args:json} for agent "{agent}"'))

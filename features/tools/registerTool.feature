@@ -1759,6 +1759,21 @@ Feature: registerTool
       And the tool "print_label" runs 1 times
       And call "2" succeeds
 
+    @rule:registerTool.a-package-loaded-again-serves-as-at-first
+    Scenario: A package is removed and comes back
+      Given a package "parcels" with the tool "print_label"
+      And package "parcels" listens to tool_call
+      When the model calls "print_label"
+      And package "parcels" is unloaded
+      And the model calls "print_label"
+      And package "parcels" is loaded
+      And the model calls "print_label"
+      Then call "2" fails
+      And request 5 lists "print_label" once, as the tool that runs call "3"
+      And call "3" succeeds with "print_label ok"
+      And the tool "print_label" runs 2 times
+      And package "parcels" sees tool_call 2 times
+
     @rule:registerTool.a-shared-name-after-its-package-went
     Scenario: The package that had a name of two is removed
       Given a package "parcels" with the tool "doubled_label_printer" and
