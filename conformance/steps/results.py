@@ -61,6 +61,15 @@ def is_handed(stage: Stage, tool: str, value: Any) -> None:
     check(not wrong, f'the tool "{tool}" is handed {show(value)}', f"it was handed {show(wrong)}")
 
 
+@then(phrase('the signal of call "{call}" is not aborted as its body begins'))
+def begins_unaborted(stage: Stage, call: str) -> None:
+    found = [event["aborted"] for event in stage.trace.of("tool.enter", call_id=call)]
+    check(bool(found), f'call "{call}" runs', "it did not run")
+    if None in found:
+        raise Inconclusive("the adapter does not say whether the signal of a body is aborted")
+    check(not any(found), f'the signal of call "{call}" is not aborted as its body begins', "it is aborted")
+
+
 @then(phrase('either package "{package}" runs call "{call}", or its "{tool}" is visibly refused'))
 def runs_or_is_refused(stage: Stage, package: str, call: str, tool: str) -> None:
     ran = stage.trace.of("tool.enter", package=package, call_id=call)

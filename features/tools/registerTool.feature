@@ -769,6 +769,37 @@ Feature: registerTool
         the end of the body of call "2"
         """
 
+    @rule:registerTool.a-cancel-ends-with-its-turn
+    Scenario: A tool is called again after its turn was cancelled
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {nth: 1}
+        acts: [{do: cancel}]
+        """
+      When the model calls "print_label"
+      And the model calls "print_label"
+      Then the signal of call "2" is not aborted as its body begins
+      And call "2" succeeds with "print_label ok"
+
+    @rule:registerTool.a-cancel-ends-with-its-turn @case:another-agent
+    Scenario: A tool is called by an agent after another one's turn was cancelled
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label"
+      And package "parcels" registers the tool "weigh_parcel"
+      And the tool "print_label" does
+        """
+        when: {agent: main}
+        acts: [{do: cancel}]
+        """
+      When the model calls "print_label"
+      And the model of agent "other" calls "print_label"
+      And the model of agent "other" calls "weigh_parcel"
+      Then the signal of call "2" is not aborted as its body begins
+      And call "2" succeeds with "print_label ok"
+      And the signal of call "3" is not aborted as its body begins
+
     @rule:registerTool.a-tool-may-cancel-its-turn
     Scenario: A tool cancels the turn that it runs in
       Given a package "parcels" with the tool "print_label"

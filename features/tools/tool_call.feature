@@ -138,6 +138,22 @@ Feature: tool_call
       | []    |
       | {}    |
 
+  @rule:tool_call.any-truthy-block-blocks @case:asking-to-stop
+  Scenario Outline: A block that is true in another way and asks to stop
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: <block>, reason: closed, terminate: true}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And the model is asked 1 times
+
+    Examples:
+      | block |
+      | 1     |
+      | "yes" |
+
   @rule:tool_call.only-a-block-decides
   Scenario Outline: An answer that is no block lets the call run
     Given a package "notes" with the tool "write_note"
@@ -750,6 +766,42 @@ Feature: tool_call
     And the tool "write_note" runs 1 times
     And request 2 carries the text "one note is enough"
 
+  @rule:tool_call.a-handler-added-at-work-is-asked-from-then-on
+  Scenario: A tool adds the first handler there is
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" does
+      """
+      when: {call: "1"}
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_call}]}]
+      """
+    And the model first calls "write_note"
+    And the model first calls "write_note"
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    And the model calls "write_note"
+    Then handler "late" is entered for call "2"
+    And handler "late" is entered for call "3"
+    And handler "late" is entered for call "4"
+    And handler "late" is entered for call "5"
+
+  @rule:tool_call.a-handler-added-at-work-is-asked-from-then-on @case:beside-another
+  Scenario: A handler adds a further one
+    Given a package "notes" with the tool "write_note"
+    And package "notes" listens to tool_call
+    And package "notes" answers tool_result with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_call}]}]
+      """
+    And the model first calls "write_note"
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    And the model calls "write_note"
+    Then handler "late" is entered for call "2"
+    And handler "late" is entered for call "3"
+    And handler "late" is entered for call "4"
+    And package "notes" sees tool_call of call "4" with {"toolName": "write_note"}
+
   # --- mutation ---
 
   @rule:tool_call.mutation-reaches-the-tool
@@ -1070,6 +1122,33 @@ Feature: tool_call
     Then the tool "disk_cleaner" does not run
     And call "1" fails and says "disk_cleaner"
 
+  @rule:tool_call.deep-changes-are-mutations @case:far-in
+  Scenario Outline: A change far inside, or far back
+    Given a native tool "disk_cleaner"
+    And package "rewriter" answers tool_call with
+      """
+      ops: <changes>
+      """
+    When the model calls "disk_cleaner" with <arguments>
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "disk_cleaner"
+
+    Examples:
+      | changes                                                                   | arguments                                                             |
+      | [{op: set, path: [input, a, b, c, d, e, f, g, h, 0], value: 2}]           | {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": [1]}}}}}}}}           |
+      | [{op: set, path: [input, a, b, c, d], value: 2}]                          | {"a": {"b": {"c": {"d": 1}}}}                                         |
+      | [{op: set, path: [input, rows, 129], value: 2}]                           | {"rows": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]} |
+      | [{op: append, path: [input, rows], value: 0}]                             | {"rows": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]} |
+      | [{op: set, path: [input, k39], value: 2}]                                 | {"k0": 1, "k1": 1, "k2": 1, "k3": 1, "k4": 1, "k5": 1, "k6": 1, "k7": 1, "k8": 1, "k9": 1, "k10": 1, "k11": 1, "k12": 1, "k13": 1, "k14": 1, "k15": 1, "k16": 1, "k17": 1, "k18": 1, "k19": 1, "k20": 1, "k21": 1, "k22": 1, "k23": 1, "k24": 1, "k25": 1, "k26": 1, "k27": 1, "k28": 1, "k29": 1, "k30": 1, "k31": 1, "k32": 1, "k33": 1, "k34": 1, "k35": 1, "k36": 1, "k37": 1, "k38": 1, "k39": 1} |
+
+  @rule:tool_call.deep-changes-are-mutations @case:at-the-end-of-a-long-text
+  Scenario: A long text with more behind it
+    Given a native tool "disk_cleaner"
+    And package "rewriter" changes the argument "path" of "disk_cleaner" to {"$": "repeat", "text": "a long one", "times": 20001}
+    When the model calls "disk_cleaner" with {"path": {"$": "repeat", "text": "a long one", "times": 20000}}
+    Then the tool "disk_cleaner" does not run
+    And call "1" fails and says "disk_cleaner"
+
   @rule:tool_call.a-block-beside-a-mutation-is-a-block
   Scenario: A handler that changes and blocks
     Given a native tool "disk_cleaner"
@@ -1305,6 +1384,43 @@ Feature: tool_call
       | same | write_note |
       | same | close_book |
     Then the model is asked 2 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-id-later
+  Scenario Outline: A call has the id of an earlier one that asked to stop
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "close_book" asks to stop
+    And the model of agent "main" first calls in one message
+      | id   | tool       |
+      | same | close_book |
+      | more | write_note |
+    When the model calls in one message
+      | id      | tool    |
+      | <later> | <again> |
+    Then the model is asked <times> times
+
+    Examples:
+      | later | again      | times |
+      | same  | write_note | 3     |
+      | more  | close_book | 2     |
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:same-id-blocked-before
+  Scenario: A call has the id of an earlier one that was blocked by a package that asked to stop
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {nth: 1}
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool       |
+      | same | write_note |
+      | more | write_note |
+    When the model calls in one message
+      | id   | tool       |
+      | same | write_note |
+    Then the tool "write_note" runs 2 times
+    And the model is asked 3 times
 
   @rule:tool_call.input-at-the-stop-is-answered
   Scenario Outline: Input queued while the last call is judged

@@ -975,6 +975,28 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start with {"toolCallId": "same", "args": {"page": 2}}
     And package "recorder" sees tool_execution_end with {"toolCallId": "same", "result": {"content": [{"type": "text", "text": "the second page"}]}}
 
+  @rule:tool_execution_end.a-handler-added-at-work-is-told-from-then-on
+  Scenario Outline: A package begins to listen while a tool runs
+    Given the tool "read_note" sends the update "half a page"
+    And the tool "read_note" does
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: "on", args: [{id: late, event: <event>}]}]
+      """
+    And the model first calls "read_note"
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    And the model calls "read_note"
+    Then handler "late" is entered for call "2"
+    And handler "late" is entered for call "3"
+    And handler "late" is entered for call "4"
+
+    Examples:
+      | event                 |
+      | tool_execution_start  |
+      | tool_execution_update |
+      | tool_execution_end    |
+
   @rule:tool_execution_end.calls-of-a-child-agent
   Scenario: A call of an agent that works for another
     When the model calls "read_note"

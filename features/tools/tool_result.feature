@@ -1200,3 +1200,18 @@ Feature: tool_result
     And the model first calls "read_note"
     When the model calls "read_note"
     Then package "critic" sees tool_result 2 times
+
+  @rule:tool_result.a-handler-added-at-work-is-asked-from-then-on
+  Scenario: A handler of another event adds one
+    Given package "editor" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_result}]}]
+      """
+    And the model first calls "read_note"
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    And the model calls "read_note"
+    Then handler "late" is entered for call "2"
+    And handler "late" is entered for call "3"
+    And handler "late" is entered for call "4"
