@@ -81,14 +81,14 @@ Feature: registerTool
       Given a native tool "native_scale" with
         """
         description: Weighs a parcel
-        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        parameters: {type: object, properties: {parcel_code: {type: string}, owner: {type: object, properties: {city: {type: string}, street: {type: string}}, required: [city]}, stops: {type: array, items: {type: object, properties: {city: {type: string}}}}}, required: [parcel_code]}
         """
       When the user says "hello"
       Then request 1 shows "native_scale" with
         """
         name: native_scale
         description: Weighs a parcel
-        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        parameters: {type: object, properties: {parcel_code: {type: string}, owner: {type: object, properties: {city: {type: string}, street: {type: string}}, required: [city]}, stops: {type: array, items: {type: object, properties: {city: {type: string}}}}}, required: [parcel_code]}
         """
 
     @rule:registerTool.indistinguishable-in-the-catalogue @case:package
@@ -96,14 +96,14 @@ Feature: registerTool
       Given a package "parcels" with the tool "parcel_scale" and
         """
         description: Weighs a parcel
-        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        parameters: {type: object, properties: {parcel_code: {type: string}, owner: {type: object, properties: {city: {type: string}, street: {type: string}}, required: [city]}, stops: {type: array, items: {type: object, properties: {city: {type: string}}}}}, required: [parcel_code]}
         """
       When the user says "hello"
       Then request 1 shows "parcel_scale" with
         """
         name: parcel_scale
         description: Weighs a parcel
-        parameters: {type: object, properties: {parcel_code: {type: string}}, required: [parcel_code]}
+        parameters: {type: object, properties: {parcel_code: {type: string}, owner: {type: object, properties: {city: {type: string}, street: {type: string}}, required: [city]}, stops: {type: array, items: {type: object, properties: {city: {type: string}}}}}, required: [parcel_code]}
         """
 
     @rule:registerTool.prompt-snippet-while-active @case:snippet
@@ -196,6 +196,24 @@ Feature: registerTool
       And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
       When the model calls "print_label"
       Then the system prompt of request 2 is that of request 1
+
+    @rule:registerTool.prompt-snippet-while-active @case:replaced
+    Scenario Outline: A second registration takes the <field> of the first from the prompt
+      Given a package "parcels" with the tool "print_label" and
+        """
+        <field>: <value>
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints several", "parameters": {"type": "object", "properties": {}}}]
+      And the model first calls "print_label"
+      When the user says "print it"
+      And the user says "and now another"
+      Then the system prompt of request 1 has "Never print on a Sunday"
+      And the system prompt of request 3 lacks "Never print on a Sunday"
+
+      Examples:
+        | field            | value                     |
+        | promptSnippet    | Never print on a Sunday   |
+        | promptGuidelines | [Never print on a Sunday] |
 
     @rule:registerTool.prompt-texts-are-each-agents-own
     Scenario: An agent's prompt has the texts of its tools after another one switched them off
@@ -1628,6 +1646,18 @@ Feature: registerTool
       And the model first calls "print_label" with {"amount": 1}
       When the model calls "print_label" with {"amount": 1}
       Then call "1" of "print_label" runs with {"amount": 1}
+      And call "2" of "print_label" runs with {"copies": 2}
+
+    @rule:registerTool.registering-again-moves-everything @case:no-preparation-any-more
+    Scenario: After a second registration without a preparation nothing is prepared
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {returns: {copies: 7}}
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints several", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the model first calls "print_label" with {"copies": 1}
+      When the model calls "print_label" with {"copies": 2}
+      Then call "1" of "print_label" runs with {"copies": 7}
       And call "2" of "print_label" runs with {"copies": 2}
 
     @rule:registerTool.registering-again-moves-everything @case:how-it-runs

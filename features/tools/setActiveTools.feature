@@ -59,6 +59,14 @@ Feature: setActiveTools
     And request 2 does not list "global_writer_tool"
     And no notice names "no_such_tool_anywhere"
 
+  @rule:setActiveTools.unknown-names-are-skipped @case:nothing-else
+  Scenario: Unknown names alone leave nothing active
+    Given package "modes" calls setActiveTools with [["no_such_tool_anywhere", "GLOBAL_READER_TOOL"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then setActiveTools did not throw
+    And request 2 does not list "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
   @rule:setActiveTools.replaces-the-list-before
   Scenario: A second list brings back what the first left out
     Given package "modes" answers tool_call with
@@ -455,6 +463,35 @@ Feature: setActiveTools
     When the model calls "global_reader_tool"
     Then exactly one notice names "scope_local_scanner_tool"
     And exactly one notice names "another_local_painter_tool"
+
+  @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once @case:many-tools
+  Scenario: Twelve tools stay, and each is named
+    Given a native tool "scope_local_scanner_tool" in the agent's own scope
+    And a native tool "scope_local_painter_tool" in the agent's own scope
+    And a native tool "scope_local_folder_tool" in the agent's own scope
+    And a native tool "scope_local_weigher_tool" in the agent's own scope
+    And a native tool "scope_local_stamper_tool" in the agent's own scope
+    And a native tool "scope_local_binder_tool" in the agent's own scope
+    And a native tool "scope_local_sorter_tool" in the agent's own scope
+    And a native tool "scope_local_counter_tool" in the agent's own scope
+    And a native tool "scope_local_drier_tool" in the agent's own scope
+    And a native tool "scope_local_cutter_tool" in the agent's own scope
+    And a native tool "scope_local_stacker_tool" in the agent's own scope
+    And a native tool "scope_local_sealer_tool" in the agent's own scope
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then exactly one notice names "scope_local_scanner_tool"
+    And exactly one notice names "scope_local_painter_tool"
+    And exactly one notice names "scope_local_folder_tool"
+    And exactly one notice names "scope_local_weigher_tool"
+    And exactly one notice names "scope_local_stamper_tool"
+    And exactly one notice names "scope_local_binder_tool"
+    And exactly one notice names "scope_local_sorter_tool"
+    And exactly one notice names "scope_local_counter_tool"
+    And exactly one notice names "scope_local_drier_tool"
+    And exactly one notice names "scope_local_cutter_tool"
+    And exactly one notice names "scope_local_stacker_tool"
+    And exactly one notice names "scope_local_sealer_tool"
 
   @rule:setActiveTools.what-cannot-be-switched-off-is-reported-once @case:named-in-the-list
   Scenario: A tool of the agent's own scope that the list holds is not named

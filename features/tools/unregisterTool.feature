@@ -260,6 +260,22 @@ Feature: unregisterTool
     And getActiveTools returned a list with "print_label"
     And request 2 does not list "print_label"
 
+  @rule:unregisterTool.a-name-given-up-is-free
+  Scenario: A package registers a name that it was refused while another one had it
+    Given a package "letters" with the tool "seal_letter"
+    And the tool "seal_letter" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints for letters", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    And the model first calls "seal_letter"
+    And the model first calls "manage"
+    And the model first calls "seal_letter"
+    When the model calls "print_label" with {"copies": "2"}
+    Then request 4 shows "print_label" with
+      """
+      description: prints for letters
+      """
+    And the tool "print_label" runs with {"copies": 2}
+    And call "4" succeeds
+
   @rule:unregisterTool.what-was-shadowed-comes-back
   Scenario: The native tool of that name answers again
     Given a native tool "shared_printer"
