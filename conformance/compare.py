@@ -66,6 +66,16 @@ def parsed(text: str) -> Any:
     return _tagged(value) if _HALF_ESCAPED.search(text) else value
 
 
+def echoed(text: str) -> Any:
+    """Return the JSON value that a text begins with, whatever lines follow it; the text where it begins with none."""
+    text = text.strip()
+    try:
+        end = json.JSONDecoder().raw_decode(text)[1]
+        return parsed(text[:end]) if text[end:].partition("\n")[0].strip() == "" else text
+    except ValueError:
+        return text
+
+
 def _tagged(value: Any) -> Any:
     if isinstance(value, str) and _HALF_A_PAIR.search(value):
         escaped = json.dumps(value, ensure_ascii=False)[1:-1]

@@ -12,7 +12,7 @@ import msgspec
 
 from conformance.batch_vectors import run_batch
 from conformance.catalogue.model import Rule, VectorRow
-from conformance.compare import check, parsed, same, show, written_out
+from conformance.compare import check, echoed, parsed, same, show, written_out
 from conformance.drivers.driver import HarnessError
 from conformance.drivers.protocol import ModelAnswer, Reply, Services, ToolCall, ToolSpec
 from conformance.scripts import Behaviour
@@ -87,11 +87,8 @@ def _check_frame(error: str, received: Any, paths: list[str]) -> None:
     for path in paths:
         check(path in problems, f"the error names {path!r}", f"its lines are {problems.strip()!r}")
     check(bool(separator), "the error shows the arguments it received", f"it says {error!r}")
-    try:
-        echoed = parsed(echo)
-    except ValueError:
-        echoed = echo.strip()
-    check(same(echoed, received), f"the error shows {show(received)}", f"it shows {show(echoed)}")
+    shown = echoed(echo)
+    check(same(shown, received), f"the error shows {show(received)}", f"it shows {show(shown)}")
 
 
 # --- schema -----------------------------------------------------------------------------------------------------------

@@ -114,10 +114,11 @@ def _compare_rows(
         return
     schemas = [row.get("parameters") for row in rows]
     told = [event["text"] for event in pair.found.kinds["notice"]]
-    if rule is not None and not any(name in str(text) for text in told):
+    if _only_more(*schemas, [spec for _, spec in specs[:-1]]):
+        rule = "registerTool.indistinguishable-in-the-catalogue"
         pair.say(rule, "schema", f"{where} has the parameters", *schemas)
-    elif _more(*schemas):
-        pair.say("registerTool.indistinguishable-in-the-catalogue", "schema", f"{where} has the parameters", *schemas)
+    elif rule is not None and not any(name in str(text) for text in told):
+        pair.say(rule, "schema", f"{where} has the parameters", *schemas)
 
 
 def _moved_rule(story: Story, request: Event, name: str, specs: list[dict[str, Any]]) -> str | None:
@@ -134,11 +135,24 @@ def _moved_rule(story: Story, request: Event, name: str, specs: list[dict[str, A
     return "registerTool.registering-again-moves-everything"
 
 
-def _more(right: Any, found: Any) -> bool:
-    """Whether one schema has all of another one, and more."""
-    if isinstance(right, dict) and isinstance(found, dict):
-        return right.keys() <= found.keys() and not same(right, found)
-    return False
+def _only_more(right: Any, found: Any, before: list[dict[str, Any]]) -> bool:
+    """Whether a schema has all of another one, and more that is of no registration before the last."""
+    if not _keeps(found, right) or same(found, right):
+        return False
+    left = [spec.get("parameters") for spec in before]
+    more = {key: value for key, value in found.items() if key not in right} if isinstance(found, dict) else {}
+    return not any(
+        key in each and same(each[key], more[key]) for each in left if isinstance(each, dict) for key in more
+    )
+
+
+def _keeps(found: Any, wanted: Any) -> bool:
+    """Whether a schema has everything that another one has, at any depth; it may have more."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(key in found and _keeps(found[key], wanted[key]) for key in wanted)
+    if isinstance(wanted, list):
+        return isinstance(found, list) and len(found) == len(wanted) and all(map(_keeps, found, wanted))
+    return same(found, wanted)
 
 
 def _compare_prompts(pair: Pair, right: Event, found: Event, names: set[str], own: set[str]) -> None:

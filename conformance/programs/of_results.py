@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from conformance.compare import parsed, same
+from conformance.compare import echoed, same
 from conformance.invariants._story import Call
 from conformance.programs.gherkin import inline
 from conformance.programs.paths import Path
@@ -71,19 +71,12 @@ def _invalid(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
         if not pair.say(rule, "error", where, True, _names(others, name), then=then):
             return False
     rule = "registerTool.a-validation-error-shows-what-it-received"
-    return pair.say(rule, "error", f"{call.label}: the arguments it shows", _value(echo), _value(shown))
+    return pair.say(rule, "error", f"{call.label}: the arguments it shows", echoed(echo), echoed(shown))
 
 
 def _names(text: str, path: str) -> bool:
     """Whether a text has a path as a word of its own."""
     return re.search(rf"(?<!\w){re.escape(path)}(?!\w)", text) is not None
-
-
-def _value(text: str) -> Any:
-    try:
-        return parsed(text)
-    except ValueError:
-        return text.strip()
 
 
 def _success(pair: Pair, call: Call, other: Call, path: Path, texts: list[str]) -> bool:

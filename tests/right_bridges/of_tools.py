@@ -207,45 +207,6 @@ class MasksByWhatIsAllowed(_Allowing):
     """
 
 
-class _OnEachScope(Registrations):
-    """Registers every tool on the scope of each agent instead of globally."""
-
-    def place(self, entry: Entry) -> None:
-        agent = entry.tool.instance.agent
-        if agent is not None:
-            self.place_in(entry, agent.scope)
-            return
-        entry.shadows = True
-        for each in self._host.agents:
-            if each.owner is None:
-                self.place_in(entry, each.scope)
-
-    def agent_started(self, agent: Agent) -> None:
-        if agent.owner is None:
-            super().agent_started(agent)
-
-
-class _InAnOwnScope(ActiveTools):
-    """Before there is an agent the packages' tools stand nowhere; they are listed all the same."""
-
-    registrations: Registrations
-
-    def names(self, instance: Instance) -> list[str]:
-        names = super().names(instance)
-        if self.agent_of(instance) is None:
-            names += [each.tool.name for each in self.registrations if each.tool.name not in names]
-        return names
-
-
-class _EachScopeBridge(Bridge):
-    registrations_type = _OnEachScope
-    active_tools_type = _InAnOwnScope
-
-    def __init__(self, host: Host, mount: Any = "root") -> None:
-        super().__init__(host, mount)
-        self.active_tools.registrations = self.registrations  # type: ignore[attr-defined]
-
-
 class _Again(Bridge):
     def run_anew(self) -> None:
         for entry in self.registrations:
