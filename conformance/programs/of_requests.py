@@ -112,13 +112,13 @@ def _compare_rows(
     given = any(isinstance(spec.get("description"), str) for _, spec in specs)
     if given and not pair.say(told_rule, "description", f"{where} is described", *described):
         return
-    schemas = [row.get("parameters") for row in rows]
+    schema, shown = (row.get("parameters") for row in rows)
     told = [event["text"] for event in pair.found.kinds["notice"]]
-    if _only_more(*schemas, [spec for _, spec in specs[:-1]]):
+    if _only_more(schema, shown, [spec for _, spec in specs[:-1]]):
         rule = "registerTool.indistinguishable-in-the-catalogue"
-        pair.say(rule, "schema", f"{where} has the parameters", *schemas)
+        pair.say(rule, "schema", f"{where} has the parameters", schema, shown)
     elif rule is not None and not any(name in str(text) for text in told):
-        pair.say(rule, "schema", f"{where} has the parameters", *schemas)
+        pair.say(rule, "schema", f"{where} has the parameters", schema, shown)
 
 
 def _moved_rule(story: Story, request: Event, name: str, specs: list[dict[str, Any]]) -> str | None:

@@ -96,6 +96,8 @@ class SubprocessRuntime(Protocol):
 class LocalSubprocess:
     """Children on this very machine."""
 
+    child_type: type[LocalChild]
+
     def __init__(self) -> None:
         self._children: set[LocalChild] = set()
 
@@ -129,7 +131,7 @@ class LocalSubprocess:
             raise ValueError(f"aborted before spawn: {js_string(spec.signal.reason)}")
         # A child whose descendants outlive it stays here: the end of the provider is theirs too.
         self._children = {child for child in self._children if not child.has_ended or child.tree_is_alive()}
-        child = LocalChild(spec)
+        child = self.child_type(spec)
         self._children.add(child)
         return child
 
@@ -217,6 +219,9 @@ class LocalChild:
             if self._spec.signal is not None:
                 self._spec.signal.remove_listener(self.terminate)
         self._done.set_result(Exit(code) if code >= 0 else Exit(None, signals.Signals(-code).name))
+
+
+LocalSubprocess.child_type = LocalChild
 
 
 async def _exit_code(process: subprocess.Popen[bytes]) -> int:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal as signals
 from dataclasses import replace
 from typing import Any
 
-from conformance.drivers.reference.backend import ReferenceBackend
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.exec import Exec
 from reference_bridge.host import Agent, Host, HostOptions
-from reference_bridge.host import subprocess as provider
-from reference_bridge.host.process_tree import ProcessTree
 from reference_bridge.host.subprocess import Exit, LocalChild, LocalSubprocess, SpawnSpec
 from tests.right_bridges.table import right
 
@@ -52,11 +50,6 @@ class NegativeCodes(_OtherCodes):
 
     Free: the code after a kill or an own signal is a may, that of a failed start only has to be another than zero.
     """
-
-
-class _Wordless(Exec):
-    def failed(self, reason: str, killed: bool = False) -> dict[str, Any]:
-        return {"stdout": "", "stderr": "", "code": 127, "killed": killed}
 
 
 @right("exec.a-*", "exec.odd*", departs=("exec.a-failed-start-says-why",))
@@ -122,14 +115,15 @@ class AShorterGrace(_Hasty):
     """
 
 
-class _InTheLoop(LocalChild):
-    """A child whose output is read by threads, in small pieces, and whose end is waited for in one."""
+class _ReadByThreads(LocalChild):
+    """Threads read the output in small pieces, and one waits for the end."""
 
     async def _run(self, process: Any) -> None:
         def read(pipe: Any, into: Any) -> None:
             with contextlib.suppress(OSError, ValueError):
                 while data := pipe.read(1021):
                     into.add(data)
+            pipe.close()
 
         pumps = [
             asyncio.create_task(asyncio.to_thread(read, process.stdout, self.stdout)),
@@ -142,23 +136,76 @@ class _InTheLoop(LocalChild):
         self._done.set_result(Exit(code) if code >= 0 else Exit(None, signals.Signals(-code).name))
 
 
-class _TermTwice(ProcessTree):
-    def terminate(self, grace: float) -> None:
-        super().terminate(grace)
-        if self.is_alive():
-            with contextlib.suppress(ProcessLookupError):
-                provider.os.killpg(self._group, signals.SIGTERM)
+class _WithChildren(Host):
+    child_type: type[LocalChild]
+
+    def __init__(self, options: HostOptions | None = None) -> None:
+        super().__init__(options)
+        if isinstance(self.subprocess, LocalSubprocess):
+            self.subprocess.child_type = self.child_type
+
+
+@right(*EXEC)
+class OutputReadByThreads(_WithChildren):
+    """Reads the output of a child by threads and in small pieces, and waits less for a descendant that holds it.
+
+    Free: the provider owns execution; no rule speaks of how it reads.
+    """
+
+    child_type = _ReadByThreads
 
 
 class _Insistent(LocalChild):
-    def __init__(self, spec: SpawnSpec) -> None:
-        super().__init__(spec)
-        if self._tree is not None:
-            self._tree = _TermTwice(self.pid)
+    def terminate(self) -> None:
+        super().terminate()
+        loop = asyncio.get_running_loop()
+        for seconds in (0.05, 0.1):
+            loop.call_later(seconds, self._again)
+
+    def _again(self) -> None:
+        if self.tree_is_alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signals.SIGTERM)
 
 
-class _Small(LocalChild):
-    pass
+@right(*EXEC)
+class AskedToEndMoreThanOnce(_WithChildren):
+    """Asks a child several times to end before it makes it end.
+
+    Free: the provider owns cancellation; rules speak of what is left once the grace has passed.
+    """
+
+    child_type = _Insistent
 
 
-__all__ = ["Host", "HostOptions", "LocalSubprocess", "ReferenceBackend"]
+class _NoGrace(LocalChild):
+    def terminate(self) -> None:
+        if self._tree is not None and self._tree.is_alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signals.SIGKILL)
+
+
+@right(*EXEC)
+class KilledAtOnce(_WithChildren):
+    """Kills a child at once, as a provider that ends a whole sandbox does.
+
+    Free: the provider owns cancellation; the code after a kill is a may, and no rule asks for a grace.
+    """
+
+    child_type = _NoGrace
+
+
+class _Settling(LocalChild):
+    async def _run(self, process: Any) -> None:
+        await asyncio.sleep(0.01)
+        await super()._run(process)
+
+
+@right(*EXEC)
+class ChildrenAwaitedLater(_WithChildren):
+    """Begins to look at a child some milliseconds after it was started.
+
+    Free: no rule says how soon an answer comes, but that it does not wait for a background child.
+    """
+
+    child_type = _Settling
