@@ -19,6 +19,7 @@ from conformance.invariants import _payloads as _payloads
 from conformance.invariants import _pictures as _pictures
 from conformance.invariants import _prompts as _prompts
 from conformance.invariants import _reports as _reports
+from conformance.invariants import _schemas as _schemas
 from conformance.invariants import _tools as _tools
 from conformance.invariants import _ways as _ways
 from conformance.invariants._judging import INVARIANTS as INVARIANTS

@@ -21,9 +21,9 @@ def judges_get_what_the_model_wrote(story: Story, context: Context) -> Answers:
     """About native tools, and about tools that ask for nothing and prepare nothing."""
     for call in story.calls if not story.listened else ():
         gates, record = call.handled("tool_call"), call.record
-        if not call.clear or not gates or not isinstance(record, dict) or _was_written_into(story, call):
+        if not call.clear or not gates or not isinstance(record, dict) or was_written_into(story, call):
             continue
-        if _is_native(story, call) or _takes_anything(_registered(story, call)):
+        if _is_native(story, call) or _takes_anything(registered(story, call)):
             judged = (gates[0]["payload"] or {}).get("input")
             told = f"{call.label}: {gates[0]['package']} judges {show(judged)}, the model wrote {show(record)}"
             yield None if same(judged, record) else told
@@ -34,7 +34,7 @@ def what_judges_leave_is_what_runs(story: Story, context: Context) -> Answers:
     """Of a package's tool. A key of the value undefined may be left out on the way."""
     for call in story.calls if not story.listened else ():
         gates, bodies = call.handled("tool_call"), call.of("tool.enter")
-        if not call.clear or not gates or len(bodies) != 1 or _registered(story, call) is None:
+        if not call.clear or not gates or len(bodies) != 1 or registered(story, call) is None:
             continue
         if not any(story.reply(gate).get("ops") for gate in gates):
             continue  # Whether judges see what will run is another rule's.
@@ -67,7 +67,7 @@ def _left_to_natives(story: Story) -> Iterator[tuple[Call, Any]]:
         gates, record, result = call.handled("tool_call"), call.record, call.result
         if not isinstance(record, dict) or result is None or not _is_native(story, call) or not passes(story, call):
             continue
-        if not any(story.reply(gate).get("ops") for gate in gates) or _was_written_into(story, call):
+        if not any(story.reply(gate).get("ops") for gate in gates) or was_written_into(story, call):
             continue
         if any(event["decision"] is not None for event in call.of("policy") if event["phase"] == "exit"):
             continue  # An outer listener of the host may let it run with what is in the log.
@@ -79,7 +79,7 @@ def _left_to_natives(story: Story) -> Iterator[tuple[Call, Any]]:
 @invariant("registerTool.what-prepare-arguments-returns-is-validated")
 def what_runs_is_an_object_where_one_is_asked_for(story: Story, context: Context) -> Answers:
     for call in story.calls if not story.listened else ():
-        bodies, spec = call.of("tool.enter"), _registered(story, call)
+        bodies, spec = call.of("tool.enter"), registered(story, call)
         schema = (spec or {}).get("parameters")
         if not call.clear or not bodies or not isinstance(schema, dict) or schema.get("type") != "object":
             continue
@@ -93,7 +93,7 @@ def a_tool_that_asks_for_nothing_runs(story: Story, context: Context) -> Answers
     """Where nobody judges it; and it runs with what the model wrote."""
     judged = any(each.event == "tool_call" for each in story.subscriptions)
     for call in story.calls if not judged else ():
-        spec = _registered(story, call)
+        spec = registered(story, call)
         # What is logged as an object need not have been one.
         if not isinstance(parsed(call.text), dict) or not isinstance(call.record, dict):
             continue
@@ -123,12 +123,12 @@ def _takes_anything(spec: dict[str, Any] | None) -> bool:
     return spec is not None and spec.get("parameters") == ANYTHING and not spec.get("prepare")
 
 
-def _was_written_into(story: Story, call: Call) -> bool:
+def was_written_into(story: Story, call: Call) -> bool:
     """Whether a start handler wrote into the arguments: on Pi that takes effect."""
     return any(story.reply(start).get("ops") for start in call.handled("tool_execution_start"))
 
 
-def _registered(story: Story, call: Call) -> dict[str, Any] | None:
+def registered(story: Story, call: Call) -> dict[str, Any] | None:
     """Return the registration that was in force for a call all the while; ``None`` where that is not beyond doubt."""
     rows = story.registrations.get(call.name, [])
     if not rows or call.name in story.natives or len({package_of(story, each) for each in rows}) != 1:
@@ -171,7 +171,7 @@ def _left(story: Story, gates: Sequence[Event], given: Any, end: int) -> Any:
             left.pop(path[1], None)
             if op["op"] == "set" and value != UNDEFINED:
                 left[path[1]] = value
-    return left if isinstance(left, dict) and not any(_tagged(left)) else None
+    return left if isinstance(left, dict) and not any(tagged(left)) else None
 
 
 def _defined(value: Any) -> Any:
@@ -179,11 +179,11 @@ def _defined(value: Any) -> Any:
     return {key: each for key, each in value.items() if each != UNDEFINED} if isinstance(value, dict) else value
 
 
-def _tagged(value: Any) -> Iterator[bool]:
+def tagged(value: Any) -> Iterator[bool]:
     if isinstance(value, dict):
         yield "$" in value
         for each in value.values():
-            yield from _tagged(each)
+            yield from tagged(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _tagged(each)
+            yield from tagged(each)

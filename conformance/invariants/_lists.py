@@ -105,6 +105,32 @@ def _named(story: Story, context: Context, alone: bool) -> Answers:
                 yield lacks if name not in there else None
 
 
+@invariant("registerTool.a-factory-that-throws-leaves-nothing", roles="bridge")
+def a_failed_package_leaves_no_list(story: Story, context: Context) -> Answers:
+    """Where no other package set one: then every native tool is there."""
+    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    failed = [
+        event
+        for event in lists
+        if event["instance"] in story.instances
+        and story.instances[event["instance"]]["error"] is not None
+        and story.number(event) < story.number(story.instances[event["instance"]])
+    ]
+    dropped = any(event["act"] == "drop-native" for event in story.kinds["operator"])
+    if not lists or len(failed) < len(lists) or dropped or story.listened:
+        return
+    made, natives = story.registrations, _registered_natives(story)
+    for request in story.kinds["model.request"]:
+        since = story.prepared(request.agent or "", story.number(request))
+        there = {row["name"] for row in request["tools"]}
+        for name, numbers in natives.items():
+            if since is not None and name not in made and min(numbers) < since:
+                lacks = (
+                    f"request {request['request']} of {request.agent} lacks {name}, and only failed packages set a list"
+                )
+                yield lacks if name not in there else None
+
+
 @invariant("setActiveTools.agents-are-apart")
 def without_a_list_every_native_is_there(story: Story, context: Context) -> Answers:
     return _untouched(story, context, later=False)

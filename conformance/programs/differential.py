@@ -121,6 +121,10 @@ class _Walk:
         agent = batch.agent
         if lists_set(self.pair.right, agent, batch.begin) != lists_set(self.pair.found, agent, other.begin):
             return False
+        # What a body does that ran on one side alone, the other side has not.
+        done = [shared_changes(*each) for each in ((self.pair.right, batch.begin), (self.pair.found, other.begin))]
+        if sorted(map(str, done[0])) != sorted(map(str, done[1])):
+            return False
         self._other = other.begin
         return self._requests(batch.request, other.request) and self._batch(batch, other)
 

@@ -135,6 +135,11 @@ def _told(pair: Pair, call: Call, other: Call, path: Path, *events: str) -> bool
             if not pair.say(rule, event, where, sorted(right), sorted(found), then=(then,)):
                 return False
             continue
+        if event == UPDATE and len({tuple(row) for row in right}) == len(right):
+            # Of several updates the next may be told before the last is heard.
+            rule = "tool_execution_update.handlers-are-told-in-load-order"
+            if not pair.say(rule, "order", f"{call.label}: who is told {event} first", right, found):
+                return False
         if event in ORDER and not pair.say(
             ORDER[event], "order", f"{call.label}: who is told {event} first", right, found
         ):

@@ -40,7 +40,7 @@ def _failure(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
         inside = said in texts[1]
         if not pair.say(path.said or path.outcome, "error", f"{call.label}: says {said!r}", True, inside, then=(then,)):
             return False
-    if path.way == "blocked" and texts[0].strip():
+    if path.way == "blocked" and texts[0].strip() and not path.wordless:
         rule = "tool_call.a-block-without-a-reason-still-says-something"
         then = f'call "{call.id}" fails with a text'
         if not pair.say(rule, "error", f"{call.label}: says something", True, bool(texts[1].strip()), then=(then,)):

@@ -54,6 +54,8 @@ class Path:
     """The tool returned pictures, and handlers are shown them."""
     details: bool = False
     """The tool gave details that JSON can carry."""
+    wordless: bool = False
+    """The reason of a block is no text; what it becomes has no rule."""
 
     def told(self, event: str) -> str | None:
         """The rule that says who is told ``event`` of such a call; None where no must does."""
@@ -198,7 +200,8 @@ def _judged_away(blocked: dict[str, Any] | None, story: Story, thrown: Event | N
     rule = "tool_call.a-block-keeps-the-tool-from-running"
     reason = blocked["returns"].get("reason") if blocked is not None else None
     says = reason if isinstance(reason, str) else ""
-    return Path("blocked", rule, own, says=says if '"' not in says else "", outcome=rule)
+    wordless = reason is not None and not isinstance(reason, str)
+    return Path("blocked", rule, own, says=says if '"' not in says else "", outcome=rule, wordless=wordless)
 
 
 def _executed(story: Story, call: Call, own: bool, gates: list[tuple[Event, dict[str, Any]]], mutated: bool) -> Path:

@@ -383,6 +383,14 @@ BODIES: tuple[Reply, ...] = (
 )
 """What the body of a package's tool may do."""
 
+LONG_BODIES: tuple[Reply, ...] = (
+    Reply(returns={"content": [{"type": "text", "text": {"$": "repeat", "text": "word ", "times": 14_000}}]}),
+    Reply(throws={"$": "error", "name": "Error", "message": "at length: " + "why " * 200}),
+    Reply(returns=text_result("short")),
+)
+LONG_ARGUMENTS = ('{"s":"' + "word " * 13_200 + '"}', '{"s":"word"}')
+"""Longer than what a bridge may think long enough; and shorter, for what is kept of the longer."""
+
 NATIVE_BODIES: tuple[NativeAnswer, ...] = (
     NativeAnswer(text="looked"),
     NativeAnswer(throws=error("nothing there")),

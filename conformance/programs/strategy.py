@@ -90,6 +90,7 @@ _APPROVAL = ("allowed-once", "rejected", "none")
 _WHEN = ("body", "tool_call", "request", "tool_result", "tool_execution_start", "tool_execution_end")
 _BOOL = (False, True)
 _NTH = (1, 1, 2, 3)
+_LATER = (2, 2, 3, 4)
 ALL_EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
 
 
@@ -364,10 +365,14 @@ class _Program:
         return [first, *self.second(self.theme.bodies)]
 
     def second(self, replies: Sequence[Reply]) -> list[Behaviour]:
-        """Draw what is done the second time: mostly the same."""
+        """Draw what is done at one of the next calls: mostly the same.
+
+        Which call that is does not depend on how often a handler is asked: that is not everywhere the same.
+        """
         if not self.draw(self.theme.second_replies):
             return []
-        return [Behaviour(match=Match(nth=2), reply=self.draw(replies))]
+        call = str(self.calls + self.draw(_LATER))
+        return [Behaviour(match=Match(call=call), reply=self.draw(replies))]
 
     def handler(self, event: str) -> Handler:
         """Draw a handler. Each of a package that listens to everything mostly just watches."""

@@ -206,6 +206,20 @@ THEMES: Mapping[str, Theme] = {
         acts=_SELDOM,
         more={"agent": 4},
     ),
+    "long values": replace(
+        PLAIN,
+        called=("stow", "stow", "look"),
+        schemas=(0, 1),
+        arguments=pools.LONG_ARGUMENTS,
+        hears_all=_MOSTLY,
+        events=("tool_call", "tool_result"),
+        plain_handlers=(*[True] * 7, False),
+        plain_bodies=_SELDOM,
+        bodies=pools.LONG_BODIES,
+        more_calls=_SELDOM,
+        acts=_SELDOM,
+        more={"agent": 0, "reload": 0, "unload": 0, "policy": 0},
+    ),
     "pictures": replace(
         PLAIN,
         called=(*["stow"] * 4, *["fetch"] * 2, "look"),
@@ -273,10 +287,10 @@ THEMES: Mapping[str, Theme] = {
         called=(*["stow"] * 4, *["look"] * 4, "fetch"),
         schemas=(0,),
         arguments=pools.ARGUMENTS[:4],
-        more={"policy": 6, "services": 4, "agent": 2, "steer": 2, "follow_up": 2},
+        more={"policy": 6, "services": 8, "agent": 2, "steer": 2, "follow_up": 2},
     ),
 }
 """What programs are about, by name; the first is drawn most often."""
 
-DRAWN = (*["anything"] * 3, "stops", "patches", "gates", *[name for name in THEMES if name != "anything"])
+DRAWN = (*["anything"] * 3, "stops", "patches", "gates", "schemas", *[name for name in THEMES if name != "anything"])
 """Names of themes, each as often as it is drawn."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.drivers.protocol import ModelAnswer, NativeSpec, Op, PolicySpec, Reply, ToolCall, ToolSpec
+from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, Op, PolicySpec, Reply, ToolCall, ToolSpec
 from conformance.peer import error, text_result
 from conformance.programs.operations import (
     AddAgent,
@@ -74,6 +74,24 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         package("alpha", "stow"),
         AddPolicy(policy=PolicySpec(id="no", answer="deny", reason="no")),
         asks("stow"),
+    ],
+    "a tool that asks for a number": [
+        AddPackage(
+            name="alpha",
+            tools=[Tool(spec=tool_spec("stow", {"type": "object", "properties": {"n": {"type": "number"}}}, 0))],
+        ),
+        Prompt(
+            turns=[Turn(messages=[ModelAnswer(calls=[ToolCall(id="1", name="stow", arguments='{"n":"7","s":"x"}')])])]
+        ),
+    ],
+    "a list of a package that fails": [
+        LOOK,
+        AddPackage(
+            name="alpha",
+            calls=[ApiCall(call="setActiveTools", args=[[]])],
+            throws={"$": "error", "name": "Error", "message": "no loading"},
+        ),
+        asks("look"),
     ],
     "a stop": [package("alpha", "stow", body=Reply(returns=text_result("last", terminate=True))), asks("stow")],
     "a failure": [package("alpha", "stow", body=Reply(throws=error("the body broke"))), asks("stow")],

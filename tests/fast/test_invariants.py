@@ -588,6 +588,16 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         also("handler.enter", "handler.enter", GATE, "log.call", event="tool_execution_start"),
         "two calls",
     ),
+    "what-runs-fits-its-schema": (
+        "a tool that asks for a number",
+        told("tool.enter", {"params": {"n": "7"}}),
+        "a gate that throws",
+    ),
+    "a-failed-package-leaves-no-list": (
+        "a list of a package that fails",
+        lacks("model.request", "look"),
+        "lists",
+    ),
     "judges-keep-their-place-through-a-reload": ("a reloaded package", overtaken("tool_call"), "two packages"),
     "a-list-survives-another-packages-end": (
         "a list and a package that goes",
