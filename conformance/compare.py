@@ -49,9 +49,9 @@ def same(found: Any, wanted: Any) -> bool:
 
 
 def written_out(value: Any) -> Any:
-    """Return a value with the text in place of each ``repeat`` tag in it."""
+    """Return a value with the text in place of each ``repeat`` tag in it; ``tail``, if given, is the text's end."""
     if isinstance(value, dict) and value.get("$") == "repeat":
-        return value["text"] * value["times"]
+        return value["text"] * value["times"] + value.get("tail", "")
     if isinstance(value, dict):
         return {key: written_out(each) for key, each in value.items()}
     return [written_out(each) for each in value] if isinstance(value, list) else value

@@ -72,9 +72,9 @@ class _Phrase(parsers.StepParser):
 
 
 def document(docstring: str) -> Any:
-    """Return the value of a doc string, written as YAML (or JSON, which is YAML)."""
+    """Return the value of a doc string, written as YAML (or JSON, which is YAML), with its ``repeat`` tags as text."""
     try:
-        return yaml.safe_load(docstring)
+        return written_out(yaml.safe_load(docstring))
     except yaml.YAMLError as error:
         raise HarnessError(f"the doc string of this step is not YAML: {error}", "mend the feature file") from error
 

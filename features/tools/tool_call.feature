@@ -86,6 +86,40 @@ Feature: tool_call
     Then call "1" fails and says "there is no ink"
     And call "2" fails and says "there is no light"
 
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:very-long-reason
+  Scenario: A very long reason reaches the model to its end
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      returns: {block: true, reason: {$: repeat, text: "at night nobody writes a note. ", times: 20000, tail: "Who read this far knows the end."}}
+      """
+    When the model calls "write_note"
+    Then call "1" fails and says "knows the end."
+
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:again-and-again
+  Scenario: Calls of one tool that are blocked again and again
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" with the reason "closed"
+    And the model of agent "main" first calls in one message
+      | tool       |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+    And the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "13" fails and says "closed"
+
   @rule:tool_call.a-block-without-a-reason-still-says-something
   Scenario Outline: A block without a usable reason
     Given a package "notes" with the tool "write_note"
@@ -582,6 +616,22 @@ Feature: tool_call
     And the model first calls "write_note"
     When the model calls "write_note"
     Then package "guard" sees tool_call 2 times
+    And the tool "write_note" does not run
+
+  @rule:tool_call.a-handler-that-threw-is-asked-again @case:many-times
+  Scenario: A gate that failed six times
+    Given a package "notes" with the tool "write_note"
+    And package "guard" throws "the guard stumbled" from tool_call
+    And the model of agent "main" first calls in one message
+      | tool   |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+      | write_note |
+    When the model calls "write_note"
+    Then package "guard" sees tool_call 7 times
     And the tool "write_note" does not run
 
   @rule:tool_call.a-removed-package-is-not-asked

@@ -930,6 +930,49 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 2 times
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.calls-of-a-message-end-each @case:many
+  Scenario Outline: A message of many calls
+    Given a package "runners" with the tool "runner" and
+      """
+      executionMode: <mode>
+      """
+    And the tool "runner" sends the update "halfway"
+    When the model calls in one message
+      | tool   |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+    Then package "recorder" sees tool_execution_start 12 times
+    And package "recorder" sees tool_call 12 times
+    And package "recorder" sees tool_execution_update 12 times
+    And package "recorder" sees tool_result 12 times
+    And package "recorder" sees tool_execution_end 12 times
+    And package "recorder" sees the updates ["halfway"] of call "12"
+    And package "recorder" sees tool_execution_end of call "11" with {"isError": false}
+
+    Examples:
+      | mode       |
+      | sequential |
+      | parallel   |
+
+  @rule:tool_execution_end.payload-has-the-details @case:long
+  Scenario: The text and the details of a long result
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: {$: repeat, text: "a long one, ", times: 20000, tail: with an end}}], details: {note: {$: repeat, text: "a long one, ", times: 20000, tail: with an end}}}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"content": [{"type": "text", "text": {"$": "repeat", "text": "a long one, ", "times": 20000, "tail": "with an end"}}], "details": {"note": {"$": "repeat", "text": "a long one, ", "times": 20000, "tail": "with an end"}}}}
+
   @rule:tool_execution_end.an-id-seen-before-starts-and-ends-again @case:turn
   Scenario: Calls of two turns with the same id
     When the model calls in one message
@@ -1201,3 +1244,17 @@ Feature: tool_execution_end
     And the model first calls "read_note"
     When the model calls "read_note"
     Then package "critic" sees tool_execution_end 2 times
+
+  @rule:tool_execution_end.a-handler-that-threw-is-told-again @case:many-times
+  Scenario: A handler that failed six times
+    Given package "critic" throws "the critic stumbled" from tool_execution_end
+    And the model of agent "main" first calls in one message
+      | tool   |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+    When the model calls "read_note"
+    Then package "critic" sees tool_execution_end 7 times

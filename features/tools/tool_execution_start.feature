@@ -380,6 +380,21 @@ Feature: tool_execution_start
     When the model calls "read_note"
     Then package "critic" sees tool_execution_start 2 times
 
+  @rule:tool_execution_start.a-handler-that-threw-is-told-again @case:many-times
+  Scenario: A handler that failed six times
+    Given a package "notes" with the tool "read_note"
+    And package "critic" throws "the critic stumbled" from tool_execution_start
+    And the model of agent "main" first calls in one message
+      | tool   |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+    When the model calls "read_note"
+    Then package "critic" sees tool_execution_start 7 times
+
   @rule:tool_execution_start.a-resumed-session-tells-nothing-again
   Scenario: An agent that goes on with a stored session
     Given a package "notes" with the tool "write_note"

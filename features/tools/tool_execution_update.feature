@@ -63,6 +63,33 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then package "digger" sees the updates ["shovel put away"] of call "1"
 
+  @rule:tool_execution_update.from-on-update @case:long
+  Scenario: A long partial result
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: {$: repeat, text: "deeper, ", times: 20000, tail: done}}], details: {log: {$: repeat, text: "deeper, ", times: 20000, tail: done}}}}]
+      """
+    When the model calls "dig"
+    Then package "digger" sees tool_execution_update of call "1" with {"partialResult": {"content": [{"type": "text", "text": {"$": "repeat", "text": "deeper, ", "times": 20000, "tail": "done"}}], "details": {"log": {"$": "repeat", "text": "deeper, ", "times": 20000, "tail": "done"}}}}
+
+  @rule:tool_execution_update.from-on-update @case:equal
+  Scenario: A partial result that says the same again
+    Given the tool "dig" sends the update "still digging"
+    And the tool "dig" sends the update "still digging"
+    And the tool "dig" sends the update "done soon"
+    And the tool "dig" sends the update "still digging"
+    When the model calls "dig"
+    Then package "digger" sees the updates ["still digging", "still digging", "done soon", "still digging"] of call "1"
+
+  @rule:tool_execution_update.from-on-update @case:many
+  Scenario: Forty partial results
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: spit 1}]}}, {do: update, update: {content: [{type: text, text: spit 2}]}}, {do: update, update: {content: [{type: text, text: spit 3}]}}, {do: update, update: {content: [{type: text, text: spit 4}]}}, {do: update, update: {content: [{type: text, text: spit 5}]}}, {do: update, update: {content: [{type: text, text: spit 6}]}}, {do: update, update: {content: [{type: text, text: spit 7}]}}, {do: update, update: {content: [{type: text, text: spit 8}]}}, {do: update, update: {content: [{type: text, text: spit 9}]}}, {do: update, update: {content: [{type: text, text: spit 10}]}}, {do: update, update: {content: [{type: text, text: spit 11}]}}, {do: update, update: {content: [{type: text, text: spit 12}]}}, {do: update, update: {content: [{type: text, text: spit 13}]}}, {do: update, update: {content: [{type: text, text: spit 14}]}}, {do: update, update: {content: [{type: text, text: spit 15}]}}, {do: update, update: {content: [{type: text, text: spit 16}]}}, {do: update, update: {content: [{type: text, text: spit 17}]}}, {do: update, update: {content: [{type: text, text: spit 18}]}}, {do: update, update: {content: [{type: text, text: spit 19}]}}, {do: update, update: {content: [{type: text, text: spit 20}]}}, {do: update, update: {content: [{type: text, text: spit 21}]}}, {do: update, update: {content: [{type: text, text: spit 22}]}}, {do: update, update: {content: [{type: text, text: spit 23}]}}, {do: update, update: {content: [{type: text, text: spit 24}]}}, {do: update, update: {content: [{type: text, text: spit 25}]}}, {do: update, update: {content: [{type: text, text: spit 26}]}}, {do: update, update: {content: [{type: text, text: spit 27}]}}, {do: update, update: {content: [{type: text, text: spit 28}]}}, {do: update, update: {content: [{type: text, text: spit 29}]}}, {do: update, update: {content: [{type: text, text: spit 30}]}}, {do: update, update: {content: [{type: text, text: spit 31}]}}, {do: update, update: {content: [{type: text, text: spit 32}]}}, {do: update, update: {content: [{type: text, text: spit 33}]}}, {do: update, update: {content: [{type: text, text: spit 34}]}}, {do: update, update: {content: [{type: text, text: spit 35}]}}, {do: update, update: {content: [{type: text, text: spit 36}]}}, {do: update, update: {content: [{type: text, text: spit 37}]}}, {do: update, update: {content: [{type: text, text: spit 38}]}}, {do: update, update: {content: [{type: text, text: spit 39}]}}, {do: update, update: {content: [{type: text, text: spit 40}]}}]
+      """
+    When the model calls "dig"
+    Then package "digger" sees the updates ["spit 1", "spit 2", "spit 3", "spit 4", "spit 5", "spit 6", "spit 7", "spit 8", "spit 9", "spit 10", "spit 11", "spit 12", "spit 13", "spit 14", "spit 15", "spit 16", "spit 17", "spit 18", "spit 19", "spit 20", "spit 21", "spit 22", "spit 23", "spit 24", "spit 25", "spit 26", "spit 27", "spit 28", "spit 29", "spit 30", "spit 31", "spit 32", "spit 33", "spit 34", "spit 35", "spit 36", "spit 37", "spit 38", "spit 39", "spit 40"] of call "1"
+
   @rule:tool_execution_update.handlers-wait-for-each-other
   Scenario: A slow update handler keeps the next one waiting
     Given the tool "dig" sends the update "halfway"
@@ -367,6 +394,18 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then a notice names "the digger stumbled over its laces"
     And a notice names "the digger stumbled over the cat"
+
+  @rule:tool_execution_update.a-handler-that-threw-is-told-again
+  Scenario: A handler that fails each time
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: one}]}}, {do: update, update: {content: [{type: text, text: two}]}}, {do: update, update: {content: [{type: text, text: three}]}}, {do: update, update: {content: [{type: text, text: four}]}}]
+      """
+    And package "critic" throws "the critic stumbled" from tool_execution_update
+    When the model calls "dig"
+    And the model calls "dig"
+    Then package "critic" sees the updates ["one", "two", "three", "four"] of call "1"
+    And package "critic" sees the updates ["one", "two", "three", "four"] of call "2"
 
   @rule:tool_execution_update.every-package-is-told
   Scenario: The owner and another package

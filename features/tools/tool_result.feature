@@ -82,6 +82,31 @@ Feature: tool_result
     Then package "watcher" sees tool_result of call "1" with {"isError": true}
     And package "watcher" sees tool_result of call "1" with a text that contains "the shelf is empty"
 
+  @rule:tool_result.fires-for-results-without-content
+  Scenario Outline: A result that says nothing is given a text
+    Given the tool "read_note" does
+      """
+      returns: {content: <content>, details: {}}
+      """
+    And package "editor" replaces the text of results by "(nothing)"
+    When the model calls "read_note"
+    Then package "editor" sees tool_result of call "1" with {"content": <seen>, "isError": false}
+    And call "1" succeeds with "(nothing)"
+
+    Examples:
+      | content                   | seen                             |
+      | []                        | []                               |
+      | [{type: text, text: ""}]  | [{"type": "text", "text": ""}]   |
+
+  @rule:tool_result.text-is-replaced @case:long
+  Scenario: A long text by a handler
+    Given package "editor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: {$: repeat, text: "a long one, ", times: 20000, tail: with an end}}]}
+      """
+    When the model calls "read_note"
+    Then the log keeps {"content": [{"type": "text", "text": {"$": "repeat", "text": "a long one, ", "times": 20000, "tail": "with an end"}}]} as the result of call "1"
+
   @rule:tool_result.not-for-calls-that-never-ran @case:blocked
   Scenario: A blocked call
     Given package "guard" blocks "read_note" with the reason "closed"
@@ -467,6 +492,29 @@ Feature: tool_result
       the tool_result of call "1" in package "beta"
       """
 
+  @rule:tool_result.patches-chain @case:three
+  Scenario Outline: The third package sees what the second made of the first one's result
+    Given package "first" answers tool_result with
+      """
+      returns: {content: [{type: text, text: by the first}]}
+      """
+    And package "second" answers tool_result with
+      """
+      <second>
+      """
+    And package "third" listens to every tool event
+    When the model calls "read_note"
+    Then package "third" sees tool_result of call "1" with <seen>
+    And the end of call "1" tells what the log keeps
+
+    Examples:
+      | second                                                             | seen                                                                             |
+      | returns: {content: [{type: text, text: by the second}]}            | {"content": [{"type": "text", "text": "by the second"}], "isError": false}       |
+      | returns: {isError: true}                                           | {"content": [{"type": "text", "text": "by the first"}], "isError": true}         |
+      | ops: [{op: set, path: [content, 0, text], value: by the second}]   | {"content": [{"type": "text", "text": "by the second"}], "isError": false}       |
+      | returns: {}                                                        | {"content": [{"type": "text", "text": "by the first"}], "isError": false}        |
+      | throws: {$: error, name: Error, message: the second stumbled}      | {"content": [{"type": "text", "text": "by the first"}], "isError": false}        |
+
   @rule:tool_result.input-is-what-the-tool-ran-with @case:beside-each-other
   Scenario: Arguments of two calls that run beside each other
     Given a package "runners" with the tool "run" and
@@ -589,6 +637,47 @@ Feature: tool_result
     Then call "1" fails and says "the shelf is empty"
     And package "watcher" sees tool_result of call "2" with {"isError": false}
     And call "2" succeeds
+
+  @rule:tool_result.payload @case:long
+  Scenario: What a handler gets of a long result
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: {$: repeat, text: "a long one, ", times: 20000, tail: with an end}}], details: {}}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": {"$": "repeat", "text": "a long one, ", "times": 20000, "tail": "with an end"}}]}
+
+  @rule:tool_result.payload @case:many-calls
+  Scenario Outline: What a handler gets of a message of many calls
+    Given a package "runners" with the tool "runner" and
+      """
+      executionMode: <mode>
+      """
+    And package "editor" replaces the text of results by "seen"
+    When the model calls in one message
+      | tool   |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+      | runner |
+    Then package "editor" sees tool_result 12 times
+    And call "10" succeeds with "seen"
+    And call "11" succeeds with "seen"
+    And call "12" succeeds with "seen"
+
+    Examples:
+      | mode       |
+      | sequential |
+      | parallel   |
 
   @rule:tool_result.a-patch-replaces-only-its-fields @case:details
   Scenario: A patch of the details alone
@@ -1200,6 +1289,20 @@ Feature: tool_result
     And the model first calls "read_note"
     When the model calls "read_note"
     Then package "critic" sees tool_result 2 times
+
+  @rule:tool_result.a-handler-that-threw-is-told-again @case:many-times
+  Scenario: A handler that failed six times
+    Given package "critic" throws "the critic stumbled" from tool_result
+    And the model of agent "main" first calls in one message
+      | tool   |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+      | read_note |
+    When the model calls "read_note"
+    Then package "critic" sees tool_result 7 times
 
   @rule:tool_result.a-handler-added-at-work-is-asked-from-then-on
   Scenario: A handler of another event adds one
