@@ -21,10 +21,11 @@ def _per_handler(events: list[Event]) -> dict[tuple[str, str], list[Event]]:
 
 
 def _disturbed(story: Story, call: Call) -> bool:
-    """Whether the host broke the call's path, or something cut its turn: then the path table has no such rule."""
+    """Whether the host broke the call's path, or its turn or message was cut: then the path table has no such rule."""
     policies = call.of("policy")
     entered = sum(event["phase"] == "enter" for event in policies)
-    return call.batch.cut or story.listened or call.record is None or entered * 2 != len(policies)
+    cut = call.batch.cut or call.batch.finish == "length"
+    return cut or story.listened or call.record is None or entered * 2 != len(policies)
 
 
 @invariant("tool_execution_end.one-end-for-every-start")
