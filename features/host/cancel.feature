@@ -107,6 +107,48 @@ Feature: cancel
       | false | []      |
       | true  | [later] |
 
+  @rule:cancel.input-behind-a-cancel-opens-a-turn
+  Scenario Outline: Input comes after the cancel, while the body still runs
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts:
+        - {do: host, call: agent.cancel, args: [{kind: user}], scope: main}
+        - {do: host, call: <call>, args: [go on], scope: main}
+      """
+    When the model calls "look"
+    Then turn 1 ends as aborted
+    And turn 2 ends as completed
+    And request 2 carries the text "go on"
+
+    Examples:
+      | call           |
+      | agent.followup |
+      | agent.steer    |
+
+  @rule:cancel.a-cancel-is-of-one-turn
+  Scenario: An agent that rests is cancelled
+    Given an agent "main"
+    When the host is called
+      | call         | arguments     | in   |
+      | agent.cancel | {kind: user}  | main |
+    And the user says "go"
+    Then turn 1 ends as completed
+
+  @rule:cancel.the-first-cause-counts
+  Scenario: A body cancels its turn twice
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts:
+        - {do: host, call: agent.cancel, args: [{kind: hook, reason: the first}], scope: main}
+        - {do: host, call: agent.cancel, args: [{kind: hook, reason: the second}], scope: main}
+      """
+    When the model calls "look"
+    Then the durable log holds, in this order
+      | type     | data                                                                        |
+      | turn/end | {turn: 1, reason: {kind: aborted, reason: {kind: hook, reason: the first}}} |
+
   @rule:cancel.a-cancelled-question-aborts-the-call
   Scenario: The turn is cancelled while the user thinks
     Given a native tool "look"

@@ -151,6 +151,25 @@ Feature: decisions
       | {kind: ask, reason: why}  | why                                    |
       | {kind: ask}               | requires approval (not yet supported)  |
 
+  @rule:decisions.an-empty-reason-is-one
+  Scenario: A question whose reason is empty
+    Given a native tool "look"
+    And a listener "policy" of tools/pre-execute that
+      """
+      returns: {kind: ask, reason: ""}
+      """
+    When the model calls "look"
+    Then the tool "look" does not run
+    And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: "}]} as the result of call "1"
+
+  @rule:decisions.an-empty-reason-is-one @case:guard
+  Scenario: A guard that denies with an empty reason
+    Given a native tool "look"
+    And the host guards "look" with the reason ""
+    When the model calls "look"
+    Then the tool "look" does not run
+    And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: "}]} as the result of call "1"
+
   @rule:decisions.an-ask-is-answered-by-the-approval-service
   Scenario: The user allows it once
     Given a native tool "look"
@@ -214,6 +233,34 @@ Feature: decisions
       | approval/asked   | {toolName: look, callId: "1", reason: why} |
       | approval/decided | {outcome: rejected}                       |
       | tool/result      | {turn: 1}                                 |
+
+  @rule:decisions.each-question-is-asked-anew
+  Scenario Outline: The user answers another way the second time
+    Given a native tool "look"
+    And the host's approval service is unanswered
+    And a listener "policy" of tools/pre-execute that
+      """
+      returns: {kind: ask, reason: why}
+      """
+    And a listener "user" of approval/request that
+      """
+      when: {nth: 1}
+      returns: <first>
+      """
+    And a listener "user" of approval/request that
+      """
+      when: {nth: 2}
+      returns: <second>
+      """
+    And the model first calls "look"
+    When the model calls "look"
+    Then listener "user" is called 2 times
+    And the tool "look" runs 1 times
+
+    Examples:
+      | first        | second       |
+      | allowed-once | rejected     |
+      | rejected     | allowed-once |
 
   @rule:decisions.the-policy-never-asks-nobody
   Scenario: The user would allow it

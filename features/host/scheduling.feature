@@ -156,6 +156,85 @@ Feature: scheduling
       the body of call "11"
       """
 
+  @rule:scheduling.at-most-ten-run-at-once @case:a-place-is-free
+  Scenario: The eleventh marked call runs beside the tenth
+    Given a native tool "look" with
+      """
+      parallel: true
+      """
+    And the body of "look" does
+      """
+      when: {call: "10"}
+      acts: [{do: hold, kinds: [native.enter]}]
+      """
+    When the model calls in one message
+      | tool |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+      | look |
+    Then this order holds
+      """
+      the body of call "10"
+      the body of call "11"
+      the end of the body of call "10"
+      """
+
+  @rule:scheduling.agents-do-not-wait-for-each-other
+  Scenario: Two agents call an unmarked tool
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "look"
+    And the body of "look" does
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [native.exit]}]
+      """
+    And the model of agent "main" first calls in one message
+      | id    | tool |
+      | slow  | look |
+    And the model of agent "other" first calls in one message
+      | id    | tool |
+      | quick | look |
+    When the user says "go" to ["main", "other"]
+    Then this order holds
+      """
+      the body of call "slow"
+      the end of the body of call "quick"
+      the end of the body of call "slow"
+      """
+
+  @rule:scheduling.agents-do-not-wait-for-each-other @case:before-the-body
+  Scenario: The listener of one agent's call is slow
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "look"
+    And a listener "policy" of tools/pre-execute that
+      """
+      when: {call: slow}
+      acts: [{do: hold, kinds: [native.exit]}]
+      """
+    And the model of agent "main" first calls in one message
+      | id    | tool |
+      | slow  | look |
+    And the model of agent "other" first calls in one message
+      | id    | tool |
+      | quick | look |
+    When the user says "go" to ["main", "other"]
+    Then this order holds
+      """
+      listener "policy" of call "slow"
+      the end of the body of call "quick"
+      the body of call "slow"
+      """
+
   @rule:scheduling.a-failed-sibling-stops-nobody
   Scenario: Three calls go wrong before the fourth
     Given a native tool "bad"

@@ -178,6 +178,37 @@ Feature: turns
       | user/message | {content: [{type: text, text: second}]} |
       | turn/end     | {turn: 3}                               |
 
+  @rule:turns.what-waits-keeps-its-order
+  @case:said-twice
+  Scenario: One thing is steered twice while a call runs
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts: [{do: say, how: steer, text: hurry}, {do: say, how: steer, text: hurry}]
+      """
+    When the model calls "look"
+    Then the durable log holds, in this order
+      | type         | data                                    |
+      | step/start   | {turn: 1, step: 2}                      |
+      | user/message | {content: [{type: text, text: hurry}]}  |
+      | user/message | {content: [{type: text, text: hurry}]}  |
+      | step/end     | {turn: 1, step: 2}                      |
+
+  @rule:turns.steering-keeps-the-turn-going
+  Scenario: Something is steered before the model gives its last answer
+    Given a listener "gate" of agent/pre-step that
+      """
+      when: {nth: 1}
+      acts: [{do: host, call: agent.steer, args: [one more], scope: main}]
+      """
+    When the user says "go"
+    Then the model is asked 2 times
+    And request 2 carries the text "one more"
+    And the durable log holds, in this order
+      | type       | data                                  |
+      | step/start | {turn: 1, step: 2}                    |
+      | turn/end   | {turn: 1, reason: {kind: completed}}  |
+
   @rule:turns.calls-and-results-name-their-step
   Scenario: A call in each of two steps
     Given a native tool "look"

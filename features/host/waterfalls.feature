@@ -24,6 +24,32 @@ Feature: waterfalls
       the body of call "1"
       """
 
+  @rule:waterfalls.listeners-run-in-order-of-registration @case:two-in-front
+  Scenario Outline: Two listeners that want to be the first
+    Given a native tool "look"
+    And a listener "first" of <event>
+    And a listener "front" of <event> that
+      """
+      prepend: true
+      """
+    And a listener "before all" of <event> that
+      """
+      prepend: true
+      """
+    When the model calls "look"
+    Then this order holds
+      """
+      listener "before all" of call "1"
+      listener "front" of call "1"
+      listener "first" of call "1"
+      """
+
+    Examples:
+      | event              |
+      | tools/pre-execute  |
+      | tools/post-execute |
+      | tools/result       |
+
   @rule:waterfalls.a-listener-that-does-not-ask-hides-the-call
   Scenario: The first of two listeners decides alone
     Given a native tool "look"

@@ -45,6 +45,21 @@ Feature: getActiveTools
     When the model calls "write_note"
     Then getActiveTools returned the names of request 1
 
+  @rule:getActiveTools.equals-the-catalogue @case:natives-come-and-go
+  Scenario: The list follows the host's own tools
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" calls getActiveTools with []
+    When the model calls "write_note"
+    And the native tool "disk_writer" is registered with
+      """
+      description: writes to the disk
+      """
+    And the native tool "disk_reader" is removed
+    And the model calls "write_note"
+    Then getActiveTools returned the names of request 3
+    And request 3 lists "disk_writer"
+    And request 3 does not list "disk_reader"
+
   @rule:getActiveTools.follows-a-restriction-at-once
   Scenario: Asked in the handler that narrowed
     Given a native tool "disk_writer"

@@ -64,6 +64,18 @@ Feature: registerTool
         description: " Druckt ein Etikett fu\u0308r Cafe\u0301s \u2013 \u65e5\u672c\u8a9e \U0001F4E6 <b>100%</b> \t{name} "
         """
 
+    @rule:registerTool.described-as-registered @case:marks-that-mean-something
+    Scenario: The model reads marks that mean something to programs as they are
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: "Costs $$5, $& or $1; 100%% of %s {0} ${x} \\n `a` \"b\" & <i>\r\n\u00a0#{y}"
+        """
+      When the user says "hello"
+      Then request 1 shows "print_label" with
+        """
+        description: "Costs $$5, $& or $1; 100%% of %s {0} ${x} \\n `a` \"b\" & <i>\r\n\u00a0#{y}"
+        """
+
     @rule:registerTool.described-as-registered @case:long
     Scenario: The model reads a description of four thousand characters whole
       Given a package "parcels" with the tool "print_label" and
@@ -165,6 +177,50 @@ Feature: registerTool
       And the system prompt of request 1 has "dass oben oben ist und unten unten."
       And the system prompt of request 1 has "Nicht für Briefe."
       And the system prompt of request 1 has "Frage nach, bevor du ein zweites druckst – 日本語 auch"
+
+    @rule:registerTool.prompt-snippet-while-active @case:many
+    Scenario: Each of twelve guidelines is in the prompt
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptGuidelines:
+          - Keep rule one in mind
+          - Keep rule two in mind
+          - Keep rule three in mind
+          - Keep rule four in mind
+          - Keep rule five in mind
+          - Keep rule six in mind
+          - Keep rule seven in mind
+          - Keep rule eight in mind
+          - Keep rule nine in mind
+          - Keep rule ten in mind
+          - Keep rule eleven in mind
+          - Keep rule twelve in mind
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Keep rule one in mind"
+      And the system prompt of request 1 has "Keep rule two in mind"
+      And the system prompt of request 1 has "Keep rule three in mind"
+      And the system prompt of request 1 has "Keep rule four in mind"
+      And the system prompt of request 1 has "Keep rule five in mind"
+      And the system prompt of request 1 has "Keep rule six in mind"
+      And the system prompt of request 1 has "Keep rule seven in mind"
+      And the system prompt of request 1 has "Keep rule eight in mind"
+      And the system prompt of request 1 has "Keep rule nine in mind"
+      And the system prompt of request 1 has "Keep rule ten in mind"
+      And the system prompt of request 1 has "Keep rule eleven in mind"
+      And the system prompt of request 1 has "Keep rule twelve in mind"
+
+    @rule:registerTool.prompt-snippet-while-active @case:marks-that-mean-something
+    Scenario: Marks that mean something to programs are in the prompt as they are
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Costs $$5, $& or $1; 100%% of %s {0} ${x} `a` & <i>
+        promptGuidelines: ["Pay $$5, $& or $1; 100%% of %s {0} ${x} `a` & <i>", "-- begins with two dashes"]
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Costs $$5, $& or $1; 100%% of %s {0} ${x} `a` & <i>"
+      And the system prompt of request 1 has "Pay $$5, $& or $1; 100%% of %s {0} ${x} `a` & <i>"
+      And the system prompt of request 1 has "-- begins with two dashes"
 
     @rule:registerTool.prompt-snippet-while-active @case:later
     Scenario: The prompt of each request has what is registered by then
@@ -993,6 +1049,18 @@ Feature: registerTool
         """
 
   Rule: Results
+
+    @rule:registerTool.text-results-reach-log-and-model @case:again
+    Scenario: A tool that is called three times with equal arguments and answers alike
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" answers "one label"
+      And the model first calls "print_label" with {"copies": 1}
+      And the model first calls "print_label" with {"copies": 1}
+      When the model calls "print_label" with {"copies": 1}
+      Then the tool "print_label" runs 3 times
+      And call "1" succeeds with "one label"
+      And call "2" succeeds with "one label"
+      And call "3" succeeds with "one label"
 
     @rule:registerTool.calls-and-results-look-like-a-natives-in-the-log
     Scenario Outline: A <owner> tool's call and result have the host's form
@@ -1921,6 +1989,18 @@ Feature: registerTool
       And request 5 lists "print_label" once, as the tool that runs call "3"
       And request 5 lists "weigh"
       And call "3" succeeds with "print_label ok"
+
+    @rule:registerTool.a-reloaded-package-has-its-tools @case:no-others
+    Scenario: A package that is reloaded has no tool that it registered at work
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls "open_shop"
+      And package "parcels" is reloaded
+      And the model calls "print_label"
+      Then request 2 lists "print_label"
+      And request 3 lists "open_shop"
+      And request 3 does not list "print_label"
+      And the tool "print_label" does not run
 
     @rule:registerTool.a-reloaded-package-has-its-tools @case:changed-arguments
     Scenario: A handler changes the arguments of a package's tool that was reloaded

@@ -42,6 +42,22 @@ Feature: setActiveTools
     Then request 2 lists "global_reader_tool"
     And request 2 does not list "global_writer_tool"
 
+  @rule:setActiveTools.narrows-the-next-request @case:registered-again
+  Scenario: A tool of the list that is registered once more stays
+    Given a package "modes" with the tool "package_painter_tool"
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool, package_painter_tool]]}
+        - {do: pi, call: registerTool, args: [{name: package_painter_tool, description: paints anew, parameters: {type: object, properties: {}}}]}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "package_painter_tool"
+    Then request 2 lists "package_painter_tool"
+    And request 2 does not list "global_writer_tool"
+    And call "2" succeeds
+
   @rule:setActiveTools.a-tool-switched-off-is-unknown
   Scenario: The model calls it all the same
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
@@ -66,6 +82,15 @@ Feature: setActiveTools
     Then setActiveTools did not throw
     And request 2 does not list "global_reader_tool"
     And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.unknown-names-are-skipped @case:patterns-and-other-forms
+  Scenario: A pattern is no name, nor is a name in another form
+    Given a native tool "café_painter_tool"
+    And package "modes" calls setActiveTools with [["*", ".*", "global_*", "global_writer", "cafe\u0301_painter_tool", "global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+    And request 2 does not list "café_painter_tool"
 
   @rule:setActiveTools.replaces-the-list-before
   Scenario: A second list brings back what the first left out
@@ -294,6 +319,23 @@ Feature: setActiveTools
     Then request 2 lists "latecomer_tool"
     And request 2 lists "global_reader_tool"
     And request 2 does not list "global_writer_tool"
+
+  @rule:setActiveTools.a-tool-registered-later-joins @case:another-packages
+  Scenario: A tool that another package registers after the list
+    Given a package "paints" with the tool "package_mixer_tool"
+    And the tool "package_mixer_tool" calls registerTool with [{"name": "latecomer_tool", "description": "late", "parameters": {"type": "object", "properties": {}}}]
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[package_mixer_tool]]}]
+      """
+    And the model first calls "global_reader_tool"
+    And the model first calls "package_mixer_tool"
+    When the model calls "latecomer_tool"
+    Then request 3 lists "latecomer_tool"
+    And request 3 lists "package_mixer_tool"
+    And request 3 does not list "global_writer_tool"
+    And call "3" succeeds
 
   @rule:setActiveTools.a-tool-registered-again-stays-off
   Scenario: A tool that is switched off is registered once more

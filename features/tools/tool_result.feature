@@ -21,6 +21,51 @@ Feature: tool_result
     When the model calls "weigh" with {"grams": "7"}
     Then package "watcher" sees tool_result of call "1" with {"type": "tool_result", "toolName": "weigh", "toolCallId": "1", "input": {"grams": 7}, "content": [{"type": "text", "text": "heavy"}], "details": {"unit": "kg"}, "isError": false}
 
+  @rule:tool_result.payload @case:details-of-any-kind
+  Scenario Outline: A handler gets the details <details> as they are
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: read}], details: <details>}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"details": <details>}
+
+    Examples:
+      | details                                                    |
+      | 0                                                          |
+      | false                                                      |
+      | ""                                                         |
+      | null                                                       |
+      | []                                                         |
+      | "42 pages"                                                 |
+      | {"page": null, "pages": [null, 0, "", false], "": 1}       |
+      | {"a": {"b": {"c": {"d": {"e": {"f": {"g": [[[1]]]}}}}}}}   |
+      | {"type": "image", "data": "AAAA", "content": [], "$ref": 1} |
+
+  @rule:tool_result.payload @case:at-the-same-time
+  Scenario: What a handler gets of two calls of a tool that run at the same time
+    Given a package "library" with the tool "fetch_note" and
+      """
+      executionMode: parallel
+      """
+    And the tool "fetch_note" does
+      """
+      returns: {content: [{type: text, text: first}], details: {page: 1}}
+      """
+    And the tool "fetch_note" does
+      """
+      when: {call: "2"}
+      returns: {content: [{type: text, text: second}], details: {page: 2}}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls in one message
+      | tool       |
+      | fetch_note |
+      | fetch_note |
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": "first"}], "details": {"page": 1}}
+    And package "watcher" sees tool_result of call "2" with {"content": [{"type": "text", "text": "second"}], "details": {"page": 2}}
+
   @rule:tool_result.payload @case:each-calls-own
   Scenario: What a handler gets of two calls
     Given the tool "read_note" does

@@ -44,6 +44,15 @@ Feature: unregisterTool
     And request 2 does not list "weigh"
     And request 2 lists "manage"
 
+  @rule:unregisterTool.the-own-tool-goes @case:switched-off
+  Scenario: A package takes back a tool that it switched off
+    Given the tool "manage" calls setActiveTools with [["manage"]]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    And the tool "manage" calls setActiveTools with [["manage", "print_label"]]
+    When the model calls "manage"
+    Then unregisterTool returned true
+    And request 2 does not list "print_label"
+
   @rule:unregisterTool.gone-from-the-packages-lists
   Scenario Outline: A tool that was taken back is not in <list>
     Given the tool "manage" calls unregisterTool with ["print_label"]
@@ -274,6 +283,22 @@ Feature: unregisterTool
       description: prints for letters
       """
     And the tool "print_label" runs with {"copies": 2}
+    And call "4" succeeds
+
+  @rule:unregisterTool.a-name-given-up-is-free @case:for-good
+  Scenario: The package that had the name before can neither take the tool back nor along
+    Given a package "letters" with the tool "seal_letter"
+    And the tool "seal_letter" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints for letters", "parameters": {"type": "object", "properties": {}}}]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    And the model first calls "manage"
+    And the model first calls "seal_letter"
+    And the model first calls "manage"
+    When the user says "print it"
+    And package "parcels" is unloaded
+    And the model calls "print_label"
+    Then unregisterTool returned false
+    And request 4 lists "print_label"
+    And request 5 lists "print_label"
     And call "4" succeeds
 
   @rule:unregisterTool.what-was-shadowed-comes-back

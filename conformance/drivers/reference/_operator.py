@@ -192,7 +192,7 @@ class Policies:
         self._note(spec, execution, "enter")
         if spec.answer == "guard-throw":
             raise RuntimeError(spec.reason or "a guard failed")
-        reason = spec.reason or "denied by a guard"
+        reason = "denied by a guard" if spec.reason is None else spec.reason
         self._note(spec, execution, "exit", decision={"kind": "deny", "reason": reason})
         return reason
 
