@@ -165,9 +165,10 @@ Feature: decisions
   @rule:decisions.an-empty-reason-is-one @case:guard
   Scenario: A guard that denies with an empty reason
     Given a native tool "look"
+    And the host's pipeline is watched
     And the host guards "look" with the reason ""
     When the model calls "look"
-    Then the tool "look" does not run
+    Then call "1" passes the stages "call pre guard post emit result"
     And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: "}]} as the result of call "1"
 
   @rule:decisions.an-ask-is-answered-by-the-approval-service
