@@ -22,16 +22,20 @@ def a_list_survives_another_packages_end(story: Story, context: Context) -> Answ
 
 
 def _left_out(story: Story, context: Context, acts: frozenset[str]) -> Answers:
-    """Of what one package or the host alone had before the list was set, and where just ``acts`` came since.
+    """Of what one package had before the list was set, or the host, and where just ``acts`` came since.
 
-    A notice from before it will do.
+    A notice from before it will do. Of a name that both had, where neither gave it up.
     """
     if "notices" not in context.capabilities:
         return
     rows = _registered_natives(story)
+    given_up = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
+    if any(event["act"] == "drop-native" for event in story.kinds["operator"]):
+        given_up |= rows.keys()
     for name, events in story.registrations.items():
         owners = {package_of(story, each) for each in events}
-        last = len(story.events) if name in rows or len(owners) > 1 else max(map(story.number, events))
+        shared = name in rows and (acts or name in given_up)
+        last = len(story.events) if shared or len(owners) > 1 else max(map(story.number, events))
         rows.setdefault(name, []).append(last)
     for request, since, names in _in_force(story, context):
         if _comings(story, since, request) != acts:

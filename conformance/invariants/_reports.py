@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 from conformance.invariants._judging import Answers, Context, invariant
@@ -26,6 +27,37 @@ def one_list_reports_each_thing_once(story: Story, context: Context) -> Answers:
             said[_key(event)] += 1
             again = said[_key(event)] > 1
             yield f"one setActiveTools was reported twice: {event['text']!r} (event {event.seq})" if again else None
+
+
+@invariant("setActiveTools.the-same-call-again-adds-no-notice", roles="bridge")
+def the_same_list_again_is_not_reported(story: Story, context: Context) -> Answers:
+    """Of one agent, for which one instance sets it twice, and nothing that an agent may see changed between."""
+    if len(story.kinds["agent.created"]) != 1 or story.listened:
+        return
+    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    ready = story.number(story.kinds["agent.created"][0])
+    for one, two in pairwise(lists):
+        begin, end = story.number(one), story.number(two)
+        if one["instance"] != two["instance"] or one["args"] != two["args"] or begin < ready:
+            continue
+        if story.changed(begin, end) or not all(
+            "returned" in story.outcomes.get(each["api"], {}) for each in (one, two)
+        ):
+            continue
+        said = _said(story, begin)
+        again = sorted(str(key[2]) for key in _said(story, end) & said)
+        if said:
+            yield f"the same list was set again (event {two.seq}), and reported again: {again[0]}" if again else None
+
+
+def _said(story: Story, call: int) -> set[tuple[Any, ...]]:
+    """Return the notices that were given while an API call was answered."""
+    found = set()
+    for event in story.events[call + 1 :]:
+        if event.kind != "notice":
+            break
+        found.add(_key(event))
+    return found
 
 
 @invariant("tool_execution_end.a-throwing-handler-is-reported", "tool_result.a-throwing-handler-is-reported")

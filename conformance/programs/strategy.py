@@ -242,7 +242,7 @@ class _Program:
             while len(handlers) < 4 and draw(_MORE):
                 handlers.append(self.handler(draw(self.theme.events)))
         calls = [self.load_call()] if draw(self.theme.load_calls) else []
-        throws = {"$": "error", "name": "Error", "message": "no loading"} if self.seldom() and self.seldom() else None
+        throws = {"$": "error", "name": "Error", "message": "no loading"} if draw(self.theme.fails) else None
         more = {} if throws is None else {"throws": throws}
         return AddPackage(name=name, tools=tools, handlers=handlers, calls=calls, **more)
 

@@ -66,6 +66,8 @@ class Theme:
     """Whether something is done meanwhile."""
     more_tools: Sequence[bool] = _NOW_AND_THEN
     """Whether a package has a further tool."""
+    fails: Sequence[bool] = (*[False] * 63, True)
+    """Whether a package's factory throws."""
     load_calls: Sequence[bool] = _SELDOM
     """Whether a package calls the API while it is loaded."""
     fits: Sequence[bool] = _NOW_AND_THEN
@@ -176,7 +178,17 @@ THEMES: Mapping[str, Theme] = {
         arguments=pools.ARGUMENTS[:4],
         hears_all=_NOW_AND_THEN,
         events=(*["tool_call"] * 5, "tool_result"),
-        replies=_REPLIES | {"tool_call": (*_GATES, pools.GATES[3], pools.GATES[1], *pools.RESTORING_GATES * 4)},
+        replies=_REPLIES
+        | {
+            "tool_call": (
+                *_GATES,
+                pools.GATES[3],
+                pools.GATES[1],
+                pools.GATES[5],
+                *pools.RESTORING_GATES * 4,
+                *pools.ODD_GATES,
+            )
+        },
         plain_handlers=_SELDOM,
         acts=_SELDOM,
         second_replies=_NOW_AND_THEN,
@@ -239,7 +251,7 @@ THEMES: Mapping[str, Theme] = {
         called=("stow", "stow", "stow", "fetch", "weigh", "look"),
         more_tools=_MOSTLY,
         more_calls=_MOSTLY,
-        schemas=range(len(pools.SCHEMAS)),
+        schemas=(*range(len(pools.SCHEMAS)), *pools.ALIKE, *pools.ALIKE),
         tool_kinds=(0, 0, *range(pools.TOOL_KINDS)),
         arguments=(*pools.ARGUMENTS[:7], *pools.ARGUMENTS),
         fits=_MOSTLY,
@@ -269,6 +281,29 @@ THEMES: Mapping[str, Theme] = {
         replies=_QUIET,
         acts=_HALF,
         more={"registerTool": 4, "unregisterTool": 6, "unload": 4, "reload": 4, "package": 2, "drop-agent": 2},
+    ),
+    "reloads": replace(
+        PLAIN,
+        called=_KNOWN,
+        schemas=(0, 0, 1),
+        arguments=pools.ARGUMENTS[:3],
+        plain_handlers=(*[True] * 7, False),
+        replies=_QUIET,
+        acts=_SELDOM,
+        fails=_SELDOM,
+        more={"reload": 16, "package": 3, "prompt": 2},
+    ),
+    "taking back": replace(
+        PLAIN,
+        called=(*["stow"] * 4, "stow2", "fetch", "look"),
+        own=("stow2", "stow2", "fetch"),
+        more_tools=_MOSTLY,
+        schemas=(0,),
+        arguments=("{}",),
+        plain_handlers=(*[True] * 7, False),
+        replies=_QUIET,
+        acts=_SELDOM,
+        more={"pi": 3, "unregisterTool": 12, "setActiveTools": 0, "registerTool": 0},
     ),
     "updates": replace(
         PLAIN,

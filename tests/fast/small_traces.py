@@ -84,6 +84,12 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
             turns=[Turn(messages=[ModelAnswer(calls=[ToolCall(id="1", name="stow", arguments='{"n":"7","s":"x"}')])])]
         ),
     ],
+    "a list set twice": [
+        LOOK,
+        package("alpha", "look"),
+        CallApi(package="alpha", call="setActiveTools", args=[[]]),
+        CallApi(package="alpha", call="setActiveTools", args=[[]]),
+    ],
     "a list of a package that fails": [
         LOOK,
         AddPackage(
@@ -489,6 +495,13 @@ def also(
         return [*events[:place], made, *events[place:]]
 
     return edit
+
+
+def reported_again(events: list[Event]) -> list[Event]:
+    """Give the first notice once more, while the second list is set."""
+    notice = events[at(events, "notice")]
+    second = [number for number, event in enumerate(events) if event["call"] == "setActiveTools"][2]
+    return [*events[: second + 1], notice, *events[second + 1 :]]
 
 
 def untold(events: list[Event]) -> list[Event]:

@@ -28,6 +28,7 @@ from tests.fast.small_traces import (
     moved,
     overtaken,
     package,
+    reported_again,
     runs,
     shown,
     told,
@@ -592,6 +593,11 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         "a tool that asks for a number",
         told("tool.enter", {"params": {"n": "7"}}),
         "a gate that throws",
+    ),
+    "the-same-list-again-is-not-reported": (
+        "a list set twice",
+        reported_again,
+        "lists",
     ),
     "a-failed-package-leaves-no-list": (
         "a list of a package that fails",
