@@ -13,6 +13,10 @@ _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 _HALF_ESCAPED = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 
+UNDEFINED = {"$": "undefined"}
+"""The value of a member that is missing, as it travels."""
+
+
 def show(value: Any) -> str:
     """Return a value as one line of JSON, shortened."""
     text = json.dumps(value, ensure_ascii=False)
@@ -86,9 +90,12 @@ def _tagged(value: Any) -> Any:
 
 
 def holds(found: Any, wanted: Any) -> bool:
-    """Say whether ``found`` has everything ``wanted`` has; objects may have more, lists may not."""
+    """Say whether ``found`` has everything ``wanted`` has; objects may have more, lists may not.
+
+    A member that is wanted undefined may be missing.
+    """
     if isinstance(found, dict) and isinstance(wanted, dict):
-        return all(key in found and holds(found[key], wanted[key]) for key in wanted)
+        return all(holds(found.get(key, UNDEFINED), wanted[key]) for key in wanted)
     if isinstance(found, list) and isinstance(wanted, list):
         return len(found) == len(wanted) and all(holds(a, b) for a, b in zip(found, wanted, strict=True))
     return same(found, wanted)

@@ -120,6 +120,18 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "13" fails and says "closed"
 
+  @rule:tool_call.a-block-keeps-the-tool-from-running @case:after-more-than-a-second
+  Scenario: A handler that needs more than a second for its answer
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      delayMs: 1200
+      returns: {block: true, reason: closed}
+      """
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "closed"
+
   @rule:tool_call.a-block-without-a-reason-still-says-something
   Scenario Outline: A block without a usable reason
     Given a package "notes" with the tool "write_note"

@@ -751,6 +751,19 @@ Feature: tool_execution_end
       the durable result of call "1"
       """
 
+  @rule:tool_execution_end.before-the-durable-result @case:more-than-a-second
+  Scenario: An end handler that needs more than a second
+    Given package "slow" answers tool_execution_end with
+      """
+      delayMs: 1200
+      """
+    When the model calls "read_note"
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+
   @rule:tool_execution_end.refused-and-denied-ends-are-awaited @case:refused
   Scenario: The end of a refused call
     Given a native tool "disk_cleaner"

@@ -229,6 +229,22 @@ Feature: tool_execution_start
       the body of call "1"
       """
 
+  @rule:tool_execution_start.awaited-before-the-call-is-judged @case:more-than-a-second
+  Scenario: A start handler that needs more than a second
+    Given a package "notes" with the tool "write_note"
+    And package "notes" answers tool_execution_start with
+      """
+      delayMs: 1200
+      """
+    And package "notes" listens to tool_call
+    When the model calls "write_note"
+    Then this order holds
+      """
+      the return of tool_execution_start of call "1"
+      the tool_call of call "1"
+      the body of call "1"
+      """
+
   @rule:tool_execution_start.awaited-before-the-end
   Scenario Outline: A slow start handler keeps the end of a call that nobody judges waiting
     Given a package "scales" with the tool "weigh" and

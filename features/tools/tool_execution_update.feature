@@ -90,6 +90,17 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then package "digger" sees the updates ["spit 1", "spit 2", "spit 3", "spit 4", "spit 5", "spit 6", "spit 7", "spit 8", "spit 9", "spit 10", "spit 11", "spit 12", "spit 13", "spit 14", "spit 15", "spit 16", "spit 17", "spit 18", "spit 19", "spit 20", "spit 21", "spit 22", "spit 23", "spit 24", "spit 25", "spit 26", "spit 27", "spit 28", "spit 29", "spit 30", "spit 31", "spit 32", "spit 33", "spit 34", "spit 35", "spit 36", "spit 37", "spit 38", "spit 39", "spit 40"] of call "1"
 
+  @rule:tool_execution_update.from-on-update @case:only-its-own
+  Scenario: A partial result without the details of the one before it
+    Given the tool "dig" does
+      """
+      acts:
+        - {do: update, update: {content: [{type: text, text: halfway}], details: {progress: 0.5}}}
+        - {do: update, update: {content: [{type: text, text: a stone}]}}
+      """
+    When the model calls "dig"
+    Then package "digger" sees tool_execution_update of call "1" with {"partialResult": {"content": [{"type": "text", "text": "a stone"}], "details": {"$": "undefined"}}}
+
   @rule:tool_execution_update.handlers-wait-for-each-other
   Scenario: A slow update handler keeps the next one waiting
     Given the tool "dig" sends the update "halfway"
@@ -204,6 +215,21 @@ Feature: tool_execution_update
       | alpha |
       | beta  |
       | gamma |
+
+  @rule:tool_execution_update.awaited-before-the-result @case:more-than-a-second
+  Scenario: An update handler that needs more than a second
+    Given the tool "dig" sends the update "halfway"
+    And package "slow" answers tool_execution_update with
+      """
+      delayMs: 1200
+      """
+    And package "slow" listens to tool_result
+    When the model calls "dig"
+    Then this order holds
+      """
+      the return of tool_execution_update of call "1" in package "slow"
+      the tool_result of call "1" in package "slow"
+      """
 
   @rule:tool_execution_update.none-after-the-end
   Scenario: An update after the answer

@@ -239,6 +239,16 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=[R]"
 
+  @rule:tool_result.text-is-replaced @case:after-more-than-a-second
+  Scenario: A text that a handler needs more than a second for
+    Given package "redactor" answers tool_result with
+      """
+      delayMs: 1200
+      returns: {content: [{type: text, text: "KEY=[R]"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
   @rule:tool_result.allowed-calls-are-patched
   Scenario: The result of a call that the user allowed
     Given the host's approval service is allowed-once
@@ -889,6 +899,24 @@ Feature: tool_result
     Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg=="}, {"type": "text", "text": "and"}, {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg=="}]}
     And the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "and"}, {"type": "image"}]} as the result of call "1"
 
+  @rule:tool_result.pictures-are-shown @case:alike
+  Scenario: A red and a blue picture that begin alike
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==}]}
+      """
+    And the tool "take_picture" does
+      """
+      when: {call: "2"}
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAD0lEQVR4nGNgYPgPRmAKABf2A/1+6zfzAAAAAElFTkSuQmCC}, {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==}]}
+      """
+    And package "watcher" listens to tool_result
+    And the model first calls "take_picture"
+    When the model calls "take_picture"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg=="}]}
+    And package "watcher" sees tool_result of call "2" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAD0lEQVR4nGNgYPgPRmAKABf2A/1+6zfzAAAAAElFTkSuQmCC"}, {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg=="}]}
+
   @rule:tool_result.pictures-survive-a-note @case:returned
   Scenario: A note beside a picture
     Given a package "camera" with the tool "take_picture"
@@ -1095,6 +1123,44 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "a version for the model"
     And "KEY=abc123" is nowhere in the log
+
+  @rule:tool_result.a-patch-is-made-of-what-the-host-left
+  Scenario Outline: A listener of the host replaces a result, and a package patches it
+    Given package "editor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: the package's version}]}
+      """
+    And a listener "review" of tools/post-execute that
+      """
+      returns: {kind: accept, <replaced>}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "the package's version"
+    And call "1" has one result
+
+    Examples:
+      | replaced                                             |
+      | content: [{type: text, text: the host's version}]    |
+      | value: {content: [{type: text, text: the host's}]}   |
+
+  @rule:tool_result.a-patch-is-made-of-what-the-host-left @case:refused
+  Scenario Outline: A listener of the host refuses a result, and a package answers
+    Given package "editor" answers tool_result with
+      """
+      returns: <answer>
+      """
+    And a listener "review" of tools/post-execute that
+      """
+      returns: {kind: block, feedback: [{type: text, text: the host will not have it}]}
+      """
+    When the model calls "read_note"
+    Then call "1" fails
+
+    Examples:
+      | answer                                                              |
+      | {content: [{type: text, text: all is well}]}                        |
+      | {isError: false}                                                    |
+      | {isError: false, content: [{type: text, text: all is well}]}        |
 
   @rule:tool_result.what-the-host-adds-is-in-the-next-request
   Scenario Outline: A listener of the host has a word to add, and a handler answers <answer>

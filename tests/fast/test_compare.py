@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.compare import parsed, show
+from conformance.compare import holds, parsed, show, written_out
 
 
 def test_half_a_surrogate_pair_is_read_as_a_bridge_tells_it() -> None:
@@ -26,3 +26,15 @@ def test_what_is_no_json_has_no_value() -> None:
 
 def test_what_is_shown_can_be_written_to_a_file() -> None:
     assert show(["a\ud83d"]).encode() == rb'["a\ud83d"]'
+
+
+def test_a_member_that_is_wanted_undefined_may_be_missing_and_may_be_nothing_else() -> None:
+    wanted = {"details": {"$": "undefined"}}
+    assert holds({"text": "a"}, wanted)
+    assert holds({"details": {"$": "undefined"}}, wanted)
+    assert not holds({"details": None}, wanted)
+
+
+def test_a_repeat_tag_may_have_a_tail() -> None:
+    tag = {"$": "repeat", "text": "ab", "times": 2, "tail": "c"}
+    assert written_out({"texts": [tag]}) == {"texts": ["ababc"]}
