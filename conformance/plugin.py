@@ -15,6 +15,7 @@ from conformance._pytest import registries
 from conformance._pytest.bridges import Bridge, Pool, taken_over
 from conformance._pytest.controller import INPUT, Controller
 from conformance._pytest.first_kill import FirstKill
+from conformance._pytest.long_first import LongFirst
 from conformance._pytest.lookup import Lookup
 from conformance._pytest.plan import Plan, Selection, make_plan
 from conformance._pytest.prober import Prober
@@ -74,6 +75,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[WORKER] = worker
     if not plan.whole:
         config.pluginmanager.register(FirstKill(), "bridge_conformance_first_kill")
+    if is_worker:  # After the one that sorts as well: of those that come last, the later one has the last word.
+        config.pluginmanager.register(LongFirst(), "bridge_conformance_long_first")
     lookup = Lookup(worker.runs)
     lookup.install()
     config.add_cleanup(lookup.remove)

@@ -339,7 +339,7 @@ Feature: exec
     When the model calls "run"
     Then the provider was asked to keep 67108864 bytes of each stream
 
-  @rule:exec.a-background-child-is-not-waited-for
+  @rule:exec.a-background-child-is-not-waited-for @slow
   Scenario: A background process that holds the output
     Given the tool "run" calls exec with ["sh", ["-c", "(sleep 8; echo late) & echo now"]]
     When the model calls "run"

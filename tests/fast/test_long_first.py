@@ -1,0 +1,44 @@
+"""On several processes what takes seconds goes first, and everything else stays where it was."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conformance._pytest.long_first import LongFirst
+from conformance._pytest.worker import RUN
+
+
+class Item:
+    """A test of the suite, as far as its place is concerned; without a task it is somebody else's."""
+
+    def __init__(self, name: str, *tags: str, kind: str | None = "scenario", deadline: object = None) -> None:
+        self.name = name
+        self.function = SimpleNamespace(pickle=SimpleNamespace(tags=[SimpleNamespace(name=tag) for tag in tags]))
+        self.stash = pytest.Stash()
+        if kind is not None:
+            task: Any = SimpleNamespace(kind=kind, rule=SimpleNamespace(deadline=deadline))
+            self.stash[RUN] = SimpleNamespace(task=task)  # type: ignore[assignment]
+
+
+def order(*items: Item) -> list[str]:
+    made: list[Any] = list(items)
+    LongFirst().pytest_collection_modifyitems(made)
+    return [item.name for item in made]
+
+
+def test_what_is_tagged_slow_asks_for_time_or_draws_programs_goes_first() -> None:
+    assert order(
+        Item("first"),
+        Item("waits", "slow"),
+        Item("vector", kind="vector"),
+        Item("asks", deadline=object()),
+        Item("programs", kind="property"),
+        Item("last", "case:slow"),
+    ) == ["waits", "asks", "programs", "first", "vector", "last"]
+
+
+def test_a_test_of_somebody_else_stays_in_its_place() -> None:
+    assert order(Item("theirs", "slow", kind=None), Item("ours"), Item("ours too")) == ["theirs", "ours", "ours too"]
