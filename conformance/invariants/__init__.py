@@ -6,6 +6,7 @@ has no rule. Per-call predicates are keyed by agent, call id and occurrence: equ
 
 from __future__ import annotations
 
+from conformance.invariants import _answers as _answers
 from conformance.invariants import _batches as _batches
 from conformance.invariants import _calls as _calls
 from conformance.invariants import _catalogues as _catalogues

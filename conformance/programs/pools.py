@@ -184,10 +184,10 @@ def tool_spec(name: str, schema: Any, kind: int) -> ToolSpec:
         fields |= {"description": ""}
     elif kind == 7 + len(PREPARES):
         lines = [f"{name} \u2014 erst nach R\u00fcckfrage", " ", f"never {name} twice"]
-        fields |= {"prompt_guidelines": lines}
+        fields |= {"prompt_snippet": f"what {name} does\nand why", "prompt_guidelines": lines}
     elif kind == 8 + len(PREPARES):
         fields |= {
-            "prompt_snippet": f"use {name} with care, " + "and then again with care, " * 6,
+            "prompt_snippet": f"use {name} with care, " + "and then again with care, " * 6 + "and so on",
             "prompt_guidelines": [],
         }
     elif kind == 6 + len(PREPARES):

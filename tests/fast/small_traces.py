@@ -84,6 +84,43 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
             turns=[Turn(messages=[ModelAnswer(calls=[ToolCall(id="1", name="stow", arguments='{"n":"7","s":"x"}')])])]
         ),
     ],
+    "an empty text": [
+        package("alpha", "stow"),
+        Prompt(turns=[Turn(messages=[ModelAnswer(calls=[ToolCall(id="1", name="stow", arguments="")])])]),
+    ],
+    "a tool that writes into its input": [
+        package(
+            "alpha", "stow", body=Reply(returns=text_result("done"), ops=[Op(op="set", path=["s"], value="written")])
+        ),
+        asks("stow"),
+    ],
+    "a text changed in place": [
+        package(
+            "alpha",
+            "stow",
+            does={"tool_result": replies(Reply(ops=[Op(op="set", path=["content", 0, "text"], value="in place")]))},
+        ),
+        asks("stow"),
+    ],
+    "an error taken back": [
+        package("alpha", "stow", does={"tool_result": replies(Reply(returns={"isError": True}))}),
+        package("beta", does={"tool_result": replies(Reply(returns={"isError": False}))}),
+        asks("stow"),
+    ],
+    "a text that a tool throws": [package("alpha", "stow", body=Reply(throws="all is lost")), asks("stow")],
+    "a blank guideline": [
+        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 11))]),
+        asks("stow"),
+    ],
+    "errors with pictures": [
+        package(
+            "alpha",
+            "stow",
+            does={"tool_result": replies(Reply(returns={"isError": True}))},
+            body=Reply(returns={"content": [PICTURE]}),
+        ),
+        asks("stow", "stow"),
+    ],
     "a list set twice": [
         LOOK,
         package("alpha", "look"),

@@ -599,6 +599,46 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         reported_again,
         "lists",
     ),
+    "an-empty-text-starts-as-an-empty-object": (
+        "an empty text",
+        told("handler.enter", {"payload": {"args": ""}}, event="tool_execution_start"),
+        "two calls",
+    ),
+    "no-tool-of-a-package-is-built-in": (
+        "lists",
+        told(
+            "api.return",
+            {"outcome": {"returned": [{"name": "stow", "sourceInfo": {"source": "builtin"}}]}},
+            call="getAllTools",
+        ),
+        "two calls",
+    ),
+    "results-show-what-the-tool-made-of-its-input": (
+        "a tool that writes into its input",
+        told("handler.enter", {"payload": {"input": {"s": "x"}}}, event="tool_result"),
+        "two calls",
+    ),
+    "a-text-that-is-changed-in-place-is-changed": (
+        "a text changed in place",
+        told("log.result", {"content": [{"type": "text", "text": "stow ok"}]}),
+        "two calls",
+    ),
+    "what-handlers-made-an-error-they-may-take-back": (
+        "an error taken back",
+        told("log.result", {"isError": True}),
+        "two calls",
+    ),
+    "a-text-that-a-tool-throws-is-told": ("a text that a tool throws", told("log.result", {"content": []}), "a failure"),
+    "blank-guidelines-leave-no-trace": (
+        "a blank guideline",
+        told("model.request", {"system": "Guidelines:\n- stow it\n- "}),
+        "two calls",
+    ),
+    "an-error-keeps-its-pictures": (
+        "errors with pictures",
+        told("log.result", {"content": []}, call_id="1"),
+        "two calls",
+    ),
     "a-failed-package-leaves-no-list": (
         "a list of a package that fails",
         lacks("model.request", "look"),
