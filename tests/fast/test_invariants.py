@@ -628,7 +628,11 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         told("log.result", {"isError": True}),
         "two calls",
     ),
-    "a-text-that-a-tool-throws-is-told": ("a text that a tool throws", told("log.result", {"content": []}), "a failure"),
+    "a-text-that-a-tool-throws-is-told": (
+        "a text that a tool throws",
+        told("log.result", {"content": []}),
+        "a failure",
+    ),
     "blank-guidelines-leave-no-trace": (
         "a blank guideline",
         told("model.request", {"system": "Guidelines:\n- stow it\n- "}),
