@@ -50,6 +50,8 @@ def every_cancelled_result_is_shown(story: Story, context: Context) -> Answers:
         done = story.exit_of(call.bodies[0]) if len(call.bodies) == 1 else None
         if not call.clear or call.result is None or done is None or call.batch.finish not in (None, "calls"):
             continue
+        if not _is_told(story, call.bodies[0]):
+            continue  # Pi shows nobody what is no result.
         begin, end = story.number(call.bodies[0]), story.number(done)
         if call.host_broke or not any(
             begin < story.number(event) < end for event in cancels if event.agent == call.agent
