@@ -202,7 +202,7 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
     ],
     "two packages": [package("alpha", "stow"), package("beta", "fetch"), LOOK, asks("stow")],
     "an update": [busy(Behaviour(acts=[Update(update=text_result("part"))])), asks("stow")],
-    "a cancel in a body": [busy(Behaviour(acts=[Cancel()])), asks("stow")],
+    "a cancel in a body": [busy(Behaviour(acts=[Cancel()], reply=Reply(returns=text_result("done")))), asks("stow")],
     "a sequential tool": [
         AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 2))]),
         LOOK,
