@@ -149,14 +149,14 @@ class Stage:
                 self.create_agent(agent)
 
     def _prepare_signals(self) -> None:
-        """Make the plan's signals; abort them at once, or when the trace tells of a first child."""
+        """Make the plan's signals; abort them at once, when the trace tells of a first child, or leave it to a body."""
         # Only who asks for no local child has reason to ask later who was started.
         self._children = self.children() if self.plan.services.subprocess != "local" else set()
         for signal, when in self.plan.signals.items():
             self.ask(SignalCreate(signal=signal))
             if when == "already":
                 self.ask(SignalAbort(signal=signal))
-            else:
+            elif when == "spawn":
                 self.trace.watchers.append(partial(self._abort_at_spawn, signal))
 
     def _abort_at_spawn(self, signal: str, event: Event) -> None:

@@ -9,11 +9,13 @@ from conformance.mutants.registry import mutant
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Block, Contents, Pictures
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
+from reference_bridge.bridge.exec import Exec, Options
 from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.patches import ResultPatches
-from reference_bridge.host import AbortSignal, Agent
+from reference_bridge.host import AbortController, AbortSignal, Agent
 from reference_bridge.host.decisions import Decision
+from reference_bridge.host.subprocess import Child
 
 PATIENCE: Final = 0.8
 """Seconds that these defects wait for a handler."""
@@ -108,3 +110,31 @@ class PatchesUndoTheHostsRefusal(ResultPatches):
         if decision.get("kind") == "block" and decided is not decision:
             return Outcome(left.result, False), {"kind": "accept", "content": decided["feedback"]}
         return left, decided
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class ExecOneAtATime(Exec):
+    """Starts a program when the one before it has ended."""
+
+    async def run(self, agent: Agent | None, command: Any, args: Any = None, options: Any = None) -> dict[str, Any]:
+        async with self.__dict__.setdefault("_lock", asyncio.Lock()):
+            return await super().run(agent, command, args, options)
+
+
+@mutant()
+class ExecLastChildHearsTheSignal(Exec):
+    """Puts the handler of a child in the one place that a signal has for it, where another child's was."""
+
+    async def watched(self, child: Child, asked: Options, stop: AbortController) -> dict[str, Any]:
+        place: dict[AbortSignal, AbortController] = self.__dict__.setdefault("_place", {})
+        if asked.signal is None or asked.signal.aborted:
+            return await super().watched(child, asked, stop)
+        own = AbortController()
+        if asked.signal not in place:
+            given = asked.signal
+            given.add_listener(lambda: place[given].abort())
+        place[asked.signal] = own
+        return await super().watched(child, Options(asked.cwd, asked.timeout, own.signal), stop)

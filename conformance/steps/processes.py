@@ -30,7 +30,8 @@ BOUND = 64 * 1024 * 1024
 @given(phrase('the signal "{signal}" is aborted {when:word}'))
 @given(phrase('the signal "{signal}" is aborted once a child has started'))
 def signal_is_aborted(stage: Stage, signal: str, when: str = "") -> None:
-    stage.plan.signals[signal] = "already" if when else "spawn"
+    """``already`` aborts it before the prompt; ``later`` leaves it to a body that does."""
+    stage.plan.signals[signal] = when or "spawn"
 
 
 @given(phrase("the provider answers {answer:json}"))

@@ -206,6 +206,28 @@ Feature: exec
     When the model calls "run"
     Then every exec resolved with {"killed": true}
 
+  @rule:exec.an-abort-kills @case:several-that-run
+  Scenario: One signal for two children that both run when it is aborted
+    Given the signal "stop" is aborted later
+    And package "runner" registers the tool "walk" with
+      """
+      executionMode: parallel
+      """
+    And package "runner" registers the tool "call_back" with
+      """
+      executionMode: parallel
+      """
+    And the tool "walk" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 2.4"], {"signal": {"$": "signal", "id": "stop"}}]
+    And the tool "call_back" does
+      """
+      acts: [{do: hold, kinds: [spawn]}, {do: hold, kinds: [spawn]}, {do: abort, signal: stop}]
+      """
+    When the model calls in one message
+      | tool      |
+      | walk      |
+      | call_back |
+    Then every exec resolved with {"killed": true}
+
   @rule:exec.an-aborted-signal-kills
   Scenario: A signal aborted before
     Given the signal "stop" is aborted already
@@ -393,6 +415,12 @@ Feature: exec
     When the model calls "run"
     Then every exec resolved with {"code": 0, "killed": false}
     And no two exec answers share their stdout
+
+  @rule:exec.programs-run-beside-each-other
+  Scenario: Two programs that wait for each other
+    Given the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "d=/tmp/met-$PPID; mkdir -p $d; : > $d/$$; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do if [ $(ls $d | wc -l) -ge 2 ]; then echo met; sleep 1; break; fi; sleep 0.1; done; rm -rf $d"]]
+    When the model calls "run"
+    Then every exec resolved with {"stdout": "met\n", "code": 0}
 
   @rule:exec.nothing-is-left-open
   Scenario: Two hundred calls later
