@@ -125,7 +125,8 @@ def _details(pair: Pair, call: Call, other: Call, path: Path) -> bool:
             side["details"] is not None or any(call.name in str(notice["text"]) for notice in story.kinds["notice"])
             for story, side in ((pair.right, call.result), (pair.found, other.result))
         ]
-        return pair.say(rule, "details", f"{call.label}: its details are kept or reported", *told)
+        # A side that says more than the right one says enough.
+        return not told[0] or pair.say(rule, "details", f"{call.label}: its details are kept or reported", *told)
     rule = "tool_result.details-stay-the-tools-own"
     then = (f'the log keeps {inline({"details": kept[0]})} as the result of call "{call.id}"',)
     return pair.say(rule, "details", f"{call.label}: its details in the log", *kept, then=then)

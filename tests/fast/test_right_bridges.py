@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from conformance.catalogue import load_catalogue
 from conformance.drivers.specs import make_driver, parse
 from tests.right_bridges.table import RightBridge, load_right_bridges
-from tests.right_bridges.trial import asked
+from tests.right_bridges.trial import rules_for
 
 RULES = {rule.id: rule for rule in load_catalogue().rules}
 BRIDGES = list(load_right_bridges().values())
@@ -37,10 +38,8 @@ def test_none_departs_from_a_must(bridge: RightBridge) -> None:
 
 @pytest.mark.parametrize("bridge", BRIDGES, ids=lambda bridge: bridge.name)
 def test_each_is_asked_some_rule(bridge: RightBridge) -> None:
-    patterns = [each for each in bridge.asked if not any(asked(bridge, rule) for rule in RULES)]
-
     assert bridge.asked
-    assert patterns == []
+    assert [pattern for pattern in bridge.asked if not fnmatch.filter(RULES, pattern)] == []
 
 
 def test_each_can_be_named_as_a_bridge() -> None:

@@ -6,9 +6,10 @@ import argparse
 import sys
 import time
 from fnmatch import fnmatchcase
+from typing import get_args
 
 from tests.right_bridges.table import load_right_bridges
-from tests.right_bridges.trial import Programs, first_of_each, scenarios
+from tests.right_bridges.trial import Ask, Programs, first_of_each, scenarios
 
 
 def main(argv: list[str]) -> int:
@@ -21,7 +22,12 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these bridges; may hold *")
     parser.add_argument("--rule", action="append", default=[], metavar="ID", help="only these rules; may hold *")
-    parser.add_argument("--asked", action="store_true", help="of each only the rules that speak where it differs")
+    parser.add_argument(
+        "--ask",
+        choices=get_args(Ask),
+        default="whole",
+        help="the whole suite of each bridge (whole), the rules that speak where it differs (near), or three of them",
+    )
     parser.add_argument("--examples", type=int, default=300, metavar="N", help="random programs for each (300)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the programs (1)")
     parser.add_argument("--no-scenarios", action="store_true", help="random programs only")
@@ -51,7 +57,7 @@ def main(argv: list[str]) -> int:
         for bridge in chosen:
             found += first_of_each(programs.accusations(bridge))
     if not given.no_scenarios:
-        found += list(scenarios(chosen, given.rule, whole=not given.asked, processes=given.n))
+        found += list(scenarios(chosen, given.rule, ask=given.ask, processes=given.n))
     for each in found:
         print(each)
     print(f"{len(chosen)} right bridges, {len(found)} accusations, {time.monotonic() - started:.0f} s")

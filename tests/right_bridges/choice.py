@@ -1,23 +1,37 @@
-"""A plugin of pytest that leaves each right bridge the rules which speak where it differs."""
+"""A plugin of pytest that leaves each right bridge the tests of those rules which speak where it differs."""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+
 import pytest
 
-from conformance._pytest.worker import RUN
+from conformance.plugin import PLAN
 from tests.right_bridges.table import load_right_bridges
-from tests.right_bridges.trial import asked
+from tests.right_bridges.trial import ASK, FEW, rules_for
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what is not about a bridge's difference."""
-    bridges = load_right_bridges()
-    left = []
-    for item in items:
-        run = item.stash.get(RUN, None)
-        bridge = None if run is None else bridges.get(run.bridge.label)
-        if run is not None and bridge is not None and not any(asked(bridge, rule.id) for rule in run.task.rules):
-            continue
-        left.append(item)
-    config.hook.pytest_deselected(items=[item for item in items if item not in left])
-    items[:] = left
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the other tests out of the plan: dozens of bridges would each have one made for every proof there is."""
+    plan = config.stash[PLAN]
+    few = os.environ.get(ASK) == "few"
+    most = FEW if few else None
+    rules = [rule.id for rule in plan.catalogue.rules if not few or rule.deadline is None]
+    wanted = {name: set(rules_for(bridge, rules, most)) for name, bridge in load_right_bridges().items()}
+    tasks = {
+        (label, item): task
+        for (label, item), task in plan.tasks.items()
+        if any(rule.id in wanted.get(label, ()) for rule in task.rules)
+    }
+    if few:
+        met: Counter[tuple[str, str]] = Counter()
+        for (label, item), task in list(tasks.items()):
+            met[label, task.rule.id] += 1
+            if task.kind == "property" or met[label, task.rule.id] > FEW:
+                del tasks[label, item]
+    assert isinstance(plan.tasks, dict)
+    plan.tasks.clear()
+    plan.tasks.update(tasks)
+    object.__setattr__(plan, "whole", False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from conformance.drivers.backend import Suite
 from conformance.drivers.protocol import TraceNote
@@ -12,10 +12,14 @@ from reference_bridge.bridge.active_tools import ActiveTools
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.execution_events import Outcome
+from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.notices import Notices
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.patches import ResultPatches
-from reference_bridge.host import Agent
+from reference_bridge.bridge.registrations import Registrations
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.bridge.values import thrown_text
+from reference_bridge.host import Agent, Execution
 from tests.right_bridges.table import right
 
 REPORTS = ("*reported*", "*announced*", "setActiveTools.own-tools-go-or-are-named", "*first-loaded*", "*a-name-of*")
@@ -160,3 +164,72 @@ class NoticesOnTwoChannels(ReferenceBackend):
 
     def __init__(self, suite: Suite, *more: Any) -> None:
         super().__init__(_Rewritten(suite, ("ui", "error"), ("logger", "warn")), *more)  # type: ignore[arg-type]
+
+
+class _LoudRegistrations(Registrations):
+    def register(self, instance: Instance, definition: Any) -> None:
+        name = definition.get("name") if isinstance(definition, dict) else definition
+        self._notices._logger.info(f"package {instance.package.name} registers {name}")
+        super().register(instance, definition)
+
+
+@right("setActiveTools.*", "registerTool.*name*", "registerTool.*announced*", "registerTool.a-factory*", *REPORTS)
+class TellsOfEachRegistration(_LoudRegistrations):
+    """Tells the operator, as information, of each tool that a package registers.
+
+    Free: no rule forbids a notice that is about something else, and those that
+    `setActiveTools.what-cannot-be-switched-off-is-reported-once` counts are for a call of setActiveTools.
+    """
+
+
+class _Terse(Notices):
+    def handler_failed(self, package: str, event: str, text: str) -> None:
+        self._logger.error(text)
+
+
+@right(*REPORTS)
+class ReportsNothingButTheMessage(_Terse):
+    """Reports what an observing handler threw by the message alone.
+
+    Free: `tool_execution_end.a-throwing-handler-is-reported` asks for the message in a notice, each time.
+    """
+
+
+class _TellsOfTools(ToolRuns):
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        try:
+            return super().validated(tool, arguments)
+        except Exception as error:
+            self._notices.warn(f"{tool.name} could not be called: {thrown_text(error)}")
+            raise
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        try:
+            return await super().execute(call, tool, execution)
+        except Exception as error:
+            self._notices._logger.error(thrown_text(error))
+            raise
+
+
+class _TellsOfJudges(ToolCallGate):
+    notices: Notices
+
+    def thrown(self, error: Exception) -> Verdict:
+        self.notices._logger.error(thrown_text(error))
+        return super().thrown(error)
+
+
+@right("*reported*", "tool_call.*throws*", "registerTool.*thrown*", "registerTool.*prepare*")
+class ReportsEveryThrow(Bridge):
+    """Reports also what tools, judges and prepareArguments throw, by the message alone, and invalid arguments.
+
+    Free: no rule forbids to report more than it asks for.
+    """
+
+    notices_type = _Terse
+    runs_type = _TellsOfTools
+    gate_type = _TellsOfJudges
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        cast(_TellsOfJudges, self.gate).notices = self.notices

@@ -11,9 +11,9 @@ from reference_bridge.bridge.dispatch import Event, Subscription
 from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
 from reference_bridge.bridge.gate import ToolCallGate
 from reference_bridge.bridge.patches import ResultPatches
-from reference_bridge.bridge.tools import ToolRuns
-from reference_bridge.bridge.values import UNDEFINED, as_object, private_copy
-from reference_bridge.host import Execution, Host, HostOptions, Json
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.bridge.values import UNDEFINED, as_object, private_copy, thrown_text
+from reference_bridge.host import Execution, Host, HostOptions, Json, ToolResult
 from reference_bridge.host.attachments import MemoryAttachments
 from tests.right_bridges.table import right
 
@@ -225,4 +225,91 @@ class EndsOfErrorsAsOnPi(_Bare):
     """Tells the end of an error without the host's prefix and without details.
 
     Free: texts of errors are compared without one leading ``Error: ``, and details of an error on Pi only.
+    """
+
+
+class _Framed(ToolRuns):
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        try:
+            return await super().execute(call, tool, execution)
+        except Exception as error:
+            raise RuntimeError(f"{tool.name} failed: {thrown_text(error)} (see the log)") from None
+
+
+@right("registerTool.*thrown*", "registerTool.whatever*", *RESULTS, "tool_execution_end.*")
+class ThrownErrorsWithAFrame(_Framed):
+    """Puts the message that a tool throws between words of its own.
+
+    Free: texts of errors are compared by what they contain; those of thrown values are free.
+    """
+
+
+@right("tool_result.payload", "tool_execution_end.payload*", *RESULTS)
+class NativesWithEmptyDetails(Bridge):
+    """Shows native tools' results with details that are an empty object, as Pi's tools mostly have.
+
+    Free: no rule speaks of the details of a native tool.
+    """
+
+    def own_members(self, call: Call, result: ToolResult, is_error: bool) -> dict[str, Any]:
+        members = super().own_members(call, result, is_error)
+        return members if call.tool is not None else {"details": {}, **members}
+
+
+class _OwnEvents(ToolCallGate):
+    async def ask(self, call: Call, event: Event, signal: Any = None) -> Any:
+        for subscription in self._dispatch.subscriptions(call.agent, "tool_call"):
+            verdict = await self.ask_one(subscription, call, dict(event), signal)
+            if verdict is not None:
+                return verdict
+        return None
+
+
+@right("tool_call.*")
+class EachJudgeGetsAnEventOfItsOwn(_OwnEvents):
+    """Hands each tool_call handler an event of its own, with the one input in it.
+
+    Free: what is assigned to the event in place of its input has no effect on the call; whether later handlers see it
+    no rule says.
+    """
+
+
+class _NullsRemoved(ToolRuns):
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        schema = tool.definition.get("parameters")
+        if isinstance(schema, dict) and isinstance(arguments, dict) and not tool.definition.get("prepareArguments"):
+            properties, required = as_object(schema.get("properties")), schema.get("required") or ()
+            arguments = {
+                key: value
+                for key, value in arguments.items()
+                if value is not None or key in required or not _refuses_null(properties.get(key))
+            }
+        return super().validated(tool, arguments)
+
+
+def _refuses_null(schema: Any) -> bool:
+    return isinstance(schema, dict) and isinstance(schema.get("type"), str) and schema["type"] != "null"
+
+
+@right(
+    "registerTool.null*", "registerTool.arguments-are*", "registerTool.the-whole*", "registerTool.a-validation-error*"
+)
+class NullsOfOptionalPropertiesRemoved(_NullsRemoved):
+    """Removes a null for an optional property whose schema does not take it, as a floating install of Pi does.
+
+    Free: `registerTool.null-for-an-optional-property` has two right answers.
+    """
+
+
+class _ToldWhatRan(ExecutionEvents):
+    def update_event(self, call: Call, partial: Any) -> Event:
+        shown = private_copy(call.input)
+        return {**super().update_event(call, partial), "args": shown if isinstance(shown, dict) else {}}
+
+
+@right("tool_execution_update.*")
+class UpdatesTellWhatTheToolGot(_ToldWhatRan):
+    """Gives updates the arguments as the tool got them.
+
+    Free: `tool_execution_update.arguments` is a may.
     """

@@ -286,3 +286,70 @@ class RefusalsAreThrown(_Throwing):
 
     Free: `registerTool.a-name-of-another-package` and its like ask that a refusal be visible: thrown or reported.
     """
+
+
+class _AsGiven(ActiveTools):
+    """Keeps the list of each agent in the order, and with the doubles, in which it was given."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._given: dict[Agent, list[str]] = {}
+
+    def apply(self, instance: Instance, agent: Agent, wanted: Iterable[str]) -> None:
+        self._given[agent] = list(wanted)
+        super().apply(instance, agent, self._given[agent])
+
+    def names(self, instance: Instance) -> list[str]:
+        names = super().names(instance)
+        agent = self.agent_of(instance)
+        given = [name for name in (self._given.get(agent, []) if agent is not None else []) if name in names]
+        return [*given, *(name for name in names if name not in given)]
+
+
+@right(*LISTS)
+class NamesInTheOrderGiven(_AsGiven):
+    """Gives the names of a list in the order in which they were set, one that was given twice twice, as Pi does.
+
+    Free: order and duplicates in lists are compared as sets.
+    """
+
+
+class _AtTheStart(Bridge):
+    def agent_started(self, agent: Agent) -> None:
+        super().agent_started(agent)
+        if self.mount == "root" and agent.owner is None:
+            self.active_tools.fulfil_intents(agent)
+
+
+@right("setActiveTools.while*", "setActiveTools.*before*", *LISTS)
+class WishesFulfilledAtTheStart(_AtTheStart):
+    """Applies a list that was set before there was an agent as soon as one starts.
+
+    Free: `setActiveTools.while-loading` asks that it be in force at the agent's first request.
+    """
+
+
+class _MaskedAnew(Bridge):
+    async def assemble(self, assembly: Any, context: Any, following: Any) -> Any:
+        lists = self.active_tools
+        assembly = await super().assemble(assembly, context, following)
+        agent = context.agent
+        if agent in lists._masks:
+            instance, lift = lists._masks[agent]
+            masked = sorted(
+                name
+                for name in self.host.tools.view(agent.scope).restrictable_names
+                if name not in self.host.tools.view(agent.scope).visible
+            )
+            if masked:
+                lists._masks[agent] = (instance, self.host.tools.restrict(agent.scope, deny=masked))
+                lift()
+        return assembly
+
+
+@right(*LISTS)
+class MasksMadeAnewForEachRequest(_MaskedAnew):
+    """Restricts an agent anew for each request.
+
+    Free: rules speak of what requests carry, not of how long a restriction stands.
+    """

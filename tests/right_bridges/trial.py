@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -31,6 +32,11 @@ ROOT = Path(__file__).parents[2]
 ACCUSED = frozenset({"fail", "absent", "inconclusive", "harness error", "stale deviation", "departs"})
 """Verdicts on a rule that a right bridge must not get; the last of them but for the shoulds that it says it departs."""
 LEVELS = ("must", "should")
+FEW = 3
+"""Rules that a bridge is asked where there is little time, and tests of each of them."""
+Ask = Literal["few", "near", "whole"]
+ASK = "RIGHT_BRIDGES_ASK"
+"""The variable that tells the processes of a session which rules are asked."""
 
 
 @dataclass(frozen=True)
@@ -46,35 +52,37 @@ class Accusation:
         return f"{self.bridge}: {self.verdict}: {self.rule}: {self.message}"
 
 
-def asked(bridge: RightBridge, rule: str) -> bool:
-    """Whether a rule speaks where this bridge differs."""
-    return any(fnmatchcase(rule, pattern) for pattern in bridge.asked)
+def rules_for(bridge: RightBridge, rules: Iterable[str], most: int | None = None) -> list[str]:
+    """The rules that speak where a bridge differs, those first that its first patterns fit: ``most`` of them."""
+    known = list(rules)
+    fitting = (rule for pattern in bridge.asked for rule in known if fnmatchcase(rule, pattern))
+    return list(dict.fromkeys(fitting))[:most]
 
 
 def scenarios(
-    bridges: Sequence[RightBridge], rules: Sequence[str] = (), *, whole: bool = False, processes: int = 2
+    bridges: Sequence[RightBridge], rules: Sequence[str] = (), *, ask: Ask = "whole", processes: int = 2
 ) -> Iterator[Accusation]:
-    """Put bridges on every stage and at every vector of the rules that speak where they differ, or of all rules.
+    """Put bridges on the stages and to the vectors of all rules, of those that are ``near``, or of a ``few`` of these.
 
     With ``rules``, which may hold ``*``, only of these. Raises :class:`RuntimeError` when the session broke.
     """
-    for verdict, rule, message, bridge in _verdicts(bridges, rules, whole, processes):
+    for verdict, rule, message, bridge in _verdicts(bridges, rules, ask, processes):
         if verdict in ACCUSED and not (verdict == "departs" and rule in bridge.departs):
             yield Accusation(bridge.name, rule, verdict, message)
 
 
 def _verdicts(
-    bridges: Sequence[RightBridge], rules: Sequence[str], whole: bool, processes: int
+    bridges: Sequence[RightBridge], rules: Sequence[str], ask: Ask, processes: int
 ) -> Iterator[tuple[str, str, str, RightBridge]]:
     names = {bridge.name: bridge for bridge in bridges}
     with tempfile.TemporaryDirectory(prefix="right-bridges-") as folder:
         arguments = [f"-c{INI}", f"--rootdir={ROOT}", "-p", "bridge_conformance_pytest", "-p", "no:cacheprovider"]
         arguments += ["--pyargs", "conformance.suite", f"--bridge-report={folder}", "-qq", "--no-header", "--tb=short"]
-        arguments += [] if whole else ["-p", "tests.right_bridges.choice"]
+        arguments += [] if ask == "whole" else ["-p", "tests.right_bridges.choice"]
         arguments += ["-n", str(processes)] if processes else []
         arguments += [f"--bridge-rule={rule}" for rule in rules]
         arguments += [f"--bridge={each.name}=py:tests.right_bridges.backends:{each.factory}" for each in bridges]
-        with io.StringIO() as said, _importable():
+        with io.StringIO() as said, _surroundings(ask):
             with contextlib.redirect_stdout(said):
                 status = int(pytest.main(arguments))
             path = Path(folder) / "conformance.json"
@@ -89,20 +97,22 @@ def _verdicts(
 
 
 @contextlib.contextmanager
-def _importable() -> Iterator[None]:
-    """Let the workers of a session, and nobody after it, find this package."""
-    before, options = os.environ.get("PYTHONPATH"), os.environ.pop("PYTEST_ADDOPTS", None)
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([before] if before else [])])
+def _surroundings(ask: Ask) -> Iterator[None]:
+    """Let the workers of a session, and nobody after it, find this package and know what to ask."""
+    found = os.environ.get("PYTHONPATH")
+    wanted = {"PYTHONPATH": os.pathsep.join([str(ROOT), *([found] if found else [])]), ASK: ask}
+    before = {name: os.environ.get(name) for name in (*wanted, "PYTEST_ADDOPTS")}
     path = list(sys.path)
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    os.environ.update(wanted)
     sys.path.insert(0, str(ROOT))
     try:
         yield
     finally:
         sys.path[:] = path
-        for name, value in (("PYTHONPATH", before), ("PYTEST_ADDOPTS", options)):
-            if value is None:
-                os.environ.pop(name, None)
-            else:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
                 os.environ[name] = value
 
 
