@@ -18,7 +18,7 @@ from conformance.drivers.protocol import (
     Services,
     ToolSpec,
 )
-from conformance.scripts import Behaviour, NativeBehaviour, Timed
+from conformance.scripts import Behaviour, CallPi, NativeBehaviour, Timed
 
 MAIN = "main"
 """The agent of a scenario that names none."""
@@ -46,6 +46,14 @@ class PackagePlan:
         return PackageSpec(
             name=self.name, tools=self.tools, handlers=self.handlers, calls=self.calls, throws=self.throws
         )
+
+    def registers(self, tool: str) -> bool:
+        """Whether the package registers ``tool``: its factory does, or a handler or a tool of it at work."""
+        behaviours = [each for known in (self.handling, self.executing) for rows in known.values() for each in rows]
+        acts = [act for each in behaviours for act in each.acts if isinstance(act, CallPi)]
+        given = [act.args[0] for act in acts if act.call == "registerTool" and act.args]
+        late = [spec.get("name") for spec in given if isinstance(spec, dict)]
+        return tool in [*(spec.name for spec in self.tools), *(name for name, _ in self.executing), *late]
 
     def listen(self, event: str, further: bool = False) -> str:
         """Make sure there is a handler for ``event`` (a further one if asked) and return its id."""
@@ -110,7 +118,7 @@ class Plan:
     def owner_of(self, tool: str) -> PackagePlan:
         """Return the last package that registers ``tool``. Raises ``LookupError`` when none does."""
         for package in reversed(self.packages.values()):
-            if any(spec.name == tool for spec in package.tools) or any(name == tool for name, _ in package.executing):
+            if package.registers(tool):
                 return package
         raise LookupError(f"no package of this scenario registers the tool {tool!r}")
 

@@ -70,6 +70,18 @@ Feature: getActiveTools
     Then getActiveTools returned a list with "disk_reader"
     And getActiveTools returned a list without "disk_writer"
 
+  @rule:getActiveTools.follows-a-restriction-at-once @case:empty
+  Scenario: Asked when nothing is left
+    Given a native tool "disk_writer"
+    And package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[]]}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    When the model calls "disk_reader"
+    Then getActiveTools returned []
+
   @rule:getActiveTools.lists-a-tool-registered-a-moment-ago
   Scenario: Asked in the handler that registered
     Given a package "loader" with the tool "load_more"

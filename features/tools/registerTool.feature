@@ -210,6 +210,20 @@ Feature: registerTool
       And the system prompt of request 1 has "Keep rule eleven in mind"
       And the system prompt of request 1 has "Keep rule twelve in mind"
 
+    @rule:registerTool.prompt-snippet-while-active @case:in-place-of-a-native
+    Scenario: The texts of a tool that has a native tool's name are in the prompt
+      Given a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Never print on a Sunday]
+        """
+      And the tool "shared_label_printer" answers "the package's one"
+      When the model calls "shared_label_printer"
+      Then call "1" succeeds with "the package's one"
+      And the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 has "Never print on a Sunday"
+
     @rule:registerTool.prompt-snippet-while-active @case:marks-that-mean-something
     Scenario: Marks that mean something to programs are in the prompt as they are
       Given a package "parcels" with the tool "print_label" and
@@ -433,6 +447,21 @@ Feature: registerTool
       And call "3" of "print_label" runs with {"copies": 2}
       And the tool "print_label" runs 2 times
 
+    @rule:registerTool.an-invalid-call-does-not-run @case:time-and-again
+    Scenario: A call that fits runs after four that did not
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      And the model first calls "print_label" with {"copies": "many"}
+      And the model first calls "print_label" with {}
+      And the model first calls "print_label" with {"copies": "more"}
+      And the model first calls "print_label" with {"copies": []}
+      When the model calls "print_label" with {"copies": 5}
+      Then the tool "print_label" runs 1 times
+      And call "4" fails and says "Validation failed for tool"
+      And call "5" succeeds
+
     @rule:registerTool.an-invalid-call-does-not-run @case:by-its-own-schema
     Scenario Outline: Of two tools whose schemas share <what>, each checks its calls by its own
       Given a package "parcels" with the tool "print_label" and
@@ -618,6 +647,23 @@ Feature: registerTool
         | print_label | {"prepared": "for the label"} |
         | weigh       | {"prepared": "for the scale"} |
         | stack       | {"amount": 7}                 |
+
+    @rule:registerTool.prepare-arguments-runs-before-validation @case:each-package
+    Scenario: The tools of each package are prepared
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}}
+        prepare: {returns: {copies: "7"}}
+        """
+      And a package "letters" with the tool "seal_letter" and
+        """
+        parameters: {type: object, properties: {seals: {type: number}}}
+        prepare: {returns: {seals: "3"}}
+        """
+      And the model first calls "print_label" with {"copies": 1}
+      When the model calls "seal_letter" with {"seals": 1}
+      Then the tool "print_label" runs with {"copies": 7}
+      And the tool "seal_letter" runs with {"seals": 3}
 
     @rule:registerTool.prepare-arguments-runs-before-validation @case:empty
     Scenario: Arguments without a member are prepared, too
@@ -1354,6 +1400,26 @@ Feature: registerTool
       When the model calls "shared_label_printer"
       Then call "1" succeeds with "the package's one"
 
+    @rule:registerTool.a-package-overrides-a-native-tool @case:shown
+    Scenario: The model reads the package's schema and not the native tool's
+      Given a native tool "shared_label_printer" with
+        """
+        description: prints natively
+        parameters: {type: object, properties: {tray: {type: string}}, required: [tray]}
+        """
+      And a package "parcels" with the tool "shared_label_printer" and
+        """
+        description: prints for parcels
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      When the model calls "shared_label_printer" with {"copies": "2"}
+      Then request 1 shows "shared_label_printer" with
+        """
+        description: prints for parcels
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      And the tool "shared_label_printer" runs with {"copies": 2}
+
     @rule:registerTool.a-reserved-name @case:refused
     Scenario: The reserved name is visibly refused
       Given the host's reserved transport tool "run_code"
@@ -1506,6 +1572,22 @@ Feature: registerTool
 
   Rule: When it takes effect
 
+    @rule:registerTool.a-shared-packages-late-tool-is-every-agents @case:for-good
+    Scenario: A tool that a handler registers outlives the handler's agent and is there for agents that come later
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
+      When the model of agent "other" calls "open_shop"
+      And agent "other" is ended
+      And an agent "third" is created
+      And the model of agent "third" calls "print_label"
+      And the model calls "print_label"
+      Then request 1 lists "print_label"
+      And request 1 of agent "third" lists "print_label"
+      And call "2" succeeds with "print_label ok"
+      And call "3" succeeds with "print_label ok"
+
     @rule:registerTool.registered-in-a-handler
     Scenario Outline: A tool registered in <event> is there in the next request
       Given a package "parcels" with the tool "open_shop"
@@ -1588,6 +1670,84 @@ Feature: registerTool
         """
       And the tool "print_label" runs 1 times
       And call "2" succeeds
+
+    @rule:registerTool.what-a-tool-registered-stays @case:it-throws
+    Scenario: A tool registers another one and throws
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" does
+        """
+        acts: [{do: pi, call: registerTool, args: [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]}]
+        throws: {$: error, name: Error, message: the shop is closed}
+        """
+      And the model first calls "open_shop"
+      When the model calls "print_label" with {"copies": "2"}
+      Then call "1" fails and says "the shop is closed"
+      And request 2 lists "print_label"
+      And the tool "print_label" runs with {"copies": 2}
+      And call "2" succeeds
+
+    @rule:registerTool.what-a-tool-registered-stays @case:the-user-cancels
+    Scenario: A tool registers another one and the user cancels
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the user cancels while the tool "open_shop" runs
+      When the model calls "open_shop"
+      And the model calls "print_label" with {"copies": "2"}
+      Then request 2 lists "print_label"
+      And the tool "print_label" runs with {"copies": 2}
+      And call "2" succeeds
+
+    @rule:registerTool.a-late-tool-is-like-any-other @case:prepared
+    Scenario: The arguments of a tool that was registered at work are prepared, then coerced
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}, "prepare": {"returns": {"copies": "7"}}}]
+      And the model first calls "open_shop"
+      When the model calls "print_label" with {"copies": 1}
+      Then the tool "print_label" runs with {"copies": 7}
+
+    @rule:registerTool.a-late-tool-is-like-any-other @case:judged
+    Scenario: A package blocks a call of a tool that was registered at work
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And package "guard" blocks "print_label" with the reason "no labels today"
+      And the model first calls "open_shop"
+      When the model calls "print_label" with {"copies": 1}
+      Then the tool "print_label" does not run
+      And call "2" fails and says "no labels today"
+
+    @rule:registerTool.a-late-tool-is-like-any-other @case:told
+    Scenario: Packages hear all of a call of a tool that was registered at work
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the tool "print_label" sends the update "half of it"
+      And package "watcher" listens to every tool event
+      And the model first calls "open_shop"
+      When the model calls "print_label" with {"copies": 1}
+      Then package "watcher" sees the updates ["half of it"] of call "2"
+      And package "watcher" sees tool_call of call "2" with {"toolName": "print_label"}
+      And package "watcher" sees tool_result of call "2" with {"toolName": "print_label", "isError": false}
+      And package "watcher" sees tool_execution_end of call "2" with {"toolName": "print_label", "isError": false}
+
+    @rule:registerTool.a-late-tool-is-like-any-other @case:at-the-same-time
+    Scenario: Calls of a parallel tool that was registered at work run at the same time
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "executionMode": "parallel", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the tool "print_label" does
+        """
+        when: {call: "2"}
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      And the model first calls "open_shop"
+      When the model calls in one message
+        | tool        |
+        | print_label |
+        | print_label |
+      Then this order holds
+        """
+        the body of call "2"
+        the body of call "3"
+        the end of the body of call "2"
+        """
 
     @rule:registerTool.registered-between-prompts
     Scenario: A tool registered while the agent is idle is there for the next prompt

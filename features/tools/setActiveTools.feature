@@ -42,6 +42,21 @@ Feature: setActiveTools
     Then request 2 lists "global_reader_tool"
     And request 2 does not list "global_writer_tool"
 
+  @rule:setActiveTools.narrows-the-next-request @case:the-tool-throws
+  Scenario: It stays gone when the tool that set the list throws
+    Given a package "modes" with the tool "package_mode_switch"
+    And the tool "package_mode_switch" does
+      """
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool, package_mode_switch]]}]
+      throws: {$: error, name: Error, message: half way through}
+      """
+    When the model calls "package_mode_switch"
+    And the user says "what is left?"
+    Then call "1" fails and says "half way through"
+    And request 2 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+    And request 3 does not list "global_writer_tool"
+
   @rule:setActiveTools.narrows-the-next-request @case:registered-again
   Scenario: A tool of the list that is registered once more stays
     Given a package "modes" with the tool "package_painter_tool"
@@ -652,6 +667,15 @@ Feature: setActiveTools
     When the user says "hello"
     Then request 1 lists "global_writer_tool"
     And request 1 does not list "global_reader_tool"
+
+  @rule:setActiveTools.while-loading @on:bridge @case:without-its-own-tool
+  Scenario: A list from loading leaves the package's own tool out
+    Given a package "modes" with the tool "package_painter_tool"
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    And package "modes" calls getActiveTools with [] in tool_call
+    And the model first calls "global_reader_tool"
+    When the model calls "package_painter_tool"
+    Then "package_painter_tool" is gone from request 2 and call "2", or is active and named in a notice
 
   @rule:setActiveTools.while-loading @on:pi
   Scenario: On Pi it throws while the factory runs
