@@ -60,7 +60,7 @@ def a_text_that_is_changed_in_place_is_changed(story: Story, context: Context) -
     for call, patches in _executed(story):
         reply = story.reply(patches[0])
         ops = reply.get("ops") or []
-        if len(patches) != 1 or len(ops) != 1 or "returns" in reply or "throws" in reply or story.threw(call.bodies[0]):
+        if len(patches) != 1 or len(ops) != 1 or "returns" in reply or "throws" in reply or not _succeeded(patches):
             continue
         op, content = ops[0], (patches[0]["payload"] or {}).get("content")
         if op["path"] != ["content", 0, "text"] or op["op"] != "set" or op.get("at") == "after-return":
@@ -78,7 +78,7 @@ def what_handlers_made_an_error_they_may_take_back(story: Story, context: Contex
     for call, patches in _executed(story):
         replies = [story.reply(each) for each in patches]
         returned = [each.get("returns") for each in replies]
-        if any(each.get("ops") or "throws" in each for each in replies) or story.threw(call.bodies[0]):
+        if any(each.get("ops") or "throws" in each for each in replies) or not _succeeded(patches):
             continue
         if "isError" in str(story.reply(call.bodies[0])) or not all(isinstance(each, dict | None) for each in returned):
             continue
@@ -137,6 +137,11 @@ def an_error_keeps_its_pictures(story: Story, context: Context) -> Answers:
         if len(patches) == 1 and story.reply(patches[0]) == {"returns": {"isError": True}}:
             kept = images_of(call.result["content"])
             yield f"{call.label}: a handler made it an error, and its picture is gone" if not kept else None
+
+
+def _succeeded(patches: list[Event]) -> bool:
+    """Whether the first handler was shown a success: a tool may fail otherwise than by a throw."""
+    return (patches[0]["payload"] or {}).get("isError") is False
 
 
 def _executed(story: Story) -> Iterator[tuple[Call, list[Event]]]:

@@ -88,6 +88,8 @@ SCHEMAS: tuple[Any, ...] = (
     _object({"n": {"type": "number"}}, "n", **{"$id": "urn:of:one:id"}),
 )
 """Schemas that fit :data:`ARGUMENTS` now and then."""
+NATIVE_SCHEMA = _object({"s": {"description": "what to look for"}})
+"""What a native tool may say of its arguments; it refuses none."""
 ALIKE = (26, 27, 28, 29)
 """Those that have the title or the name of another one."""
 

@@ -85,8 +85,7 @@ _NATIVE = ("probe", "probe", "look", "look", "stow")
 _GOES_ON = range(4)
 _LISTINGS = ("getActiveTools", "getActiveTools", "getAllTools")
 _FINISH = pools.FINISHES
-_ANSWER = ("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
-_APPROVAL = ("allowed-once", "rejected", "none")
+_APPROVAL = ("allowed-once", "allowed-once", "rejected", "none")
 _WHEN = ("body", "tool_call", "request", "tool_result", "tool_execution_start", "tool_execution_end")
 _BOOL = (False, True)
 _NTH = (1, 1, 2, 3)
@@ -208,6 +207,8 @@ class _Program:
         """Draw a package, some operations, and a prompt if there was none since the last change."""
         draw = self.draw
         operations: list[AnyOperation] = [self.package()]
+        if "attachments-optional" in self.maker.capabilities and draw(self.theme.served):
+            operations.append(self.services())
         if "native-tools" in self.maker.capabilities and draw(_MORE):
             operations.append(self.native("look"))
         while len(operations) < MOST - 1 and draw(_GOES_ON):
@@ -254,7 +255,10 @@ class _Program:
         )
         parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
         described = "" if self.seldom() and self.seldom() else f"the native tool {name}"
-        return AddNative(native=NativeSpec(name=name, description=described, parallel=parallel), does=does)
+        spec = NativeSpec(name=name, description=described, parallel=parallel)
+        if draw(_MORE) == 3:
+            spec = msgspec.structs.replace(spec, parameters=pools.NATIVE_SCHEMA)
+        return AddNative(native=spec, does=does)
 
     def drop_native(self) -> DropNative:
         return DropNative(name=self.draw(_NATIVE))
@@ -264,7 +268,7 @@ class _Program:
 
     def policy_spec(self) -> PolicySpec:
         draw = self.draw
-        answer = draw(_ANSWER)
+        answer = draw(self.theme.answers)
         if answer == "ask" and "host-ask" not in self.maker.capabilities:
             answer = "deny"
         after = draw(_BOOL) and answer not in ("guard", "guard-throw")

@@ -66,6 +66,10 @@ class Theme:
     """Whether something is done meanwhile."""
     more_tools: Sequence[bool] = _NOW_AND_THEN
     """Whether a package has a further tool."""
+    served: Sequence[bool] = _NO
+    """Whether a program says first of all which services the host has."""
+    answers: Sequence[str] = ("deny", "next", "allow", "ask", "throw", "guard", "guard-throw")
+    """What the host's policy answers."""
     fails: Sequence[bool] = (*[False] * 63, True)
     """Whether a package's factory throws."""
     load_calls: Sequence[bool] = _SELDOM
@@ -82,6 +86,7 @@ class Theme:
 
 PLAIN = Theme()
 _GATES = pools.GATES[1:]
+_CHANGING = (*pools.GATES[:1], *pools.GATES[3:4] * 2)
 _PATCHES = (*pools.RESULTS[:3], pools.RESULTS[6])
 _SHOWN = (pools.RESULTS[10], pools.RESULTS[8], pools.ODD_RESULTS[2])
 _KNOWN = (*["stow"] * 6, *["look"] * 3, "fetch")
@@ -244,7 +249,7 @@ THEMES: Mapping[str, Theme] = {
         bodies=(pools.BODIES[4], pools.BODIES[0], *pools.PICTURED_BODIES),
         second_replies=_HALF,
         acts=_SELDOM,
-        more={"services": 2},
+        served=_HALF,
     ),
     "schemas": replace(
         PLAIN,
@@ -278,7 +283,7 @@ THEMES: Mapping[str, Theme] = {
         schemas=(0, 0, 1),
         arguments=pools.ARGUMENTS[:3],
         plain_handlers=(True, True, False),
-        replies=_QUIET,
+        replies=_QUIET | {"tool_call": _CHANGING},
         acts=_HALF,
         more={"registerTool": 4, "unregisterTool": 6, "unload": 4, "reload": 4, "package": 2, "drop-agent": 2},
     ),
@@ -287,10 +292,10 @@ THEMES: Mapping[str, Theme] = {
         called=_KNOWN,
         schemas=(0, 0, 1),
         arguments=pools.ARGUMENTS[:3],
-        plain_handlers=(*[True] * 7, False),
-        replies=_QUIET,
+        plain_handlers=_HALF,
+        replies=_QUIET | {"tool_call": _CHANGING},
         acts=_SELDOM,
-        fails=_SELDOM,
+        fails=_NOW_AND_THEN,
         more={"reload": 16, "package": 3, "prompt": 2},
     ),
     "taking back": replace(
@@ -322,10 +327,20 @@ THEMES: Mapping[str, Theme] = {
         called=(*["stow"] * 4, *["look"] * 4, "fetch"),
         schemas=(0,),
         arguments=pools.ARGUMENTS[:4],
-        more={"policy": 6, "services": 8, "agent": 2, "steer": 2, "follow_up": 2},
+        served=_MOSTLY,
+        answers=("ask", "ask", "ask", "deny", "next", "allow", "throw", "guard", "guard-throw"),
+        more={"policy": 6, "agent": 2, "steer": 2, "follow_up": 2},
     ),
 }
 """What programs are about, by name; the first is drawn most often."""
 
-DRAWN = (*["anything"] * 3, "stops", "patches", "gates", "schemas", *[name for name in THEMES if name != "anything"])
+DRAWN = (
+    *["anything"] * 3,
+    "stops",
+    "patches",
+    "gates",
+    "schemas",
+    "refusals",
+    *[name for name in THEMES if name != "anything"],
+)
 """Names of themes, each as often as it is drawn."""
