@@ -265,7 +265,7 @@ Feature: registerTool
         """
       And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints", "parameters": {"type": "object", "properties": {}}}]
       When the model calls "print_label"
-      Then the system prompt of request 2 is that of request 1
+      Then the system prompt of request 2 has as many lines as that of request 1
 
     @rule:registerTool.prompt-snippet-while-active @case:replaced
     Scenario Outline: A second registration takes the <field> of the first from the prompt

@@ -10,7 +10,6 @@ import pytest
 from conformance.catalogue import load_catalogue
 from conformance.drivers.specs import make_driver, parse
 from tests.right_bridges.table import RightBridge, load_right_bridges
-from tests.right_bridges.trial import rules_for
 
 RULES = {rule.id: rule for rule in load_catalogue().rules}
 BRIDGES = list(load_right_bridges().values())

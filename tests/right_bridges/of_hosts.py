@@ -59,7 +59,7 @@ class _CutCallsLogged(Agent):
         return None
 
 
-@right("*cut*", "*length*", "tool_execution_end.*", "tool_result.one-durable*")
+@right("*cut*", "tool_execution_end.*", "tool_result.one-durable*")
 class CutCallsAreErrors(_CutCallsLogged):
     """Ends each call of a message that was cut by length as an error, and goes on, as Pi does.
 
@@ -98,7 +98,7 @@ class _StopsByCancel(BatchVotes):
         return decision
 
 
-@right("tool_call.*", "registerTool.*stop*")
+@right("tool_call.*loop*", "tool_call.*")
 class StopsByCancelling(_StopsByCancel):
     """Ends a turn whose calls all asked to stop by cancelling it before the next request.
 

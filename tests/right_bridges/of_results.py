@@ -186,7 +186,7 @@ class _NumberedAttachments(MemoryAttachments):
     async def save_image(self, data: bytes, media_type: str, name: str | None = None) -> Any:
         reference = await super().save_image(data, media_type, name)
         number = f"att_{len(self._stored)}"
-        self._stored[number] = self._stored.pop(reference["attachmentId"])
+        self._stored[number] = self._stored[reference["attachmentId"]]
         return {**reference, "attachmentId": number}
 
     async def load(self, reference: Any) -> bytes:

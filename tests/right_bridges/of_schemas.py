@@ -192,7 +192,7 @@ class _Environment(Bridge):
         return decision
 
 
-@right(*PROMPTS, "tool_call.*loop*", "user_bash.*", "tool_call.steering*")
+@right(*PROMPTS, "tool_call.*loop*", "user_bash.*")
 class AnEnvironmentMessage(_Environment):
     """Tells the model about its environment in a message of its own before each prompt.
 

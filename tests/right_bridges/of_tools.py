@@ -28,7 +28,7 @@ class _BackwardsTools(Tools):
         return list(reversed(super().catalogue(scope)))
 
 
-@right(*LISTS, "registerTool.in-the*", "registerTool.last*")
+@right(*LISTS, "registerTool.in-the*")
 class EverythingListedBackwards(Host):
     """Lists tools in the opposite order, in the catalogue and in every answer.
 
