@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.mutants.registry import mutant
+from reference_bridge.bridge.batches import BatchVotes
+from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Block, Contents, Pictures
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
@@ -13,9 +16,12 @@ from reference_bridge.bridge.exec import Exec, Options
 from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.patches import ResultPatches
-from reference_bridge.host import AbortController, AbortSignal, Agent
+from reference_bridge.bridge.tools import PiTool, ToolRuns
+from reference_bridge.bridge.values import json_text
+from reference_bridge.host import AbortController, AbortSignal, Agent, Execution, Json, PreStep, ToolResult
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.subprocess import Child
+from reference_bridge.host.waterfall import Next
 
 PATIENCE: Final = 0.8
 """Seconds that these defects wait for a handler."""
@@ -138,3 +144,111 @@ class ExecLastChildHearsTheSignal(Exec):
             given.add_listener(lambda: place[given].abort())
         place[asked.signal] = own
         return await super().watched(child, Options(asked.cwd, asked.timeout, own.signal), stop)
+
+
+# --- lists, stops and arguments ---------------------------------------------------------------------------------------
+
+
+@mutant()
+class RemovalMovesTheList(ToolCallGate):
+    """Goes through the handlers by their number, which another has once a package before it is gone."""
+
+    async def ask(self, call: Call, event: Event, signal: AbortSignal | None = None) -> Verdict | None:
+        number = 0
+        while number < len(there := self._dispatch.subscriptions(call.agent, "tool_call")):
+            verdict = await self.ask_one(there[number], call, event, signal)
+            if verdict is not None:
+                return verdict
+            number += 1
+        return None
+
+
+@mutant()
+class RemovalMovesTheListOfResults(ResultPatches):
+    """Goes through the tool_result handlers by their number, which another has once a package before it is gone."""
+
+    async def ask(self, subscriptions: Sequence[Subscription], call: Call, event: Event, execution: Execution) -> bool:
+        answered, number = False, 0
+        while number < len(there := self._dispatch.subscriptions(call.agent, "tool_result")):
+            answered = await super().ask([there[number]], call, event, execution) or answered
+            number += 1
+        return answered
+
+
+@mutant()
+class EmptyArgumentsAreOneObject(ToolRuns):
+    """Hands all calls without arguments the same empty object."""
+
+    def prepare(self, call: Call, tool: PiTool, arguments: Json) -> None:
+        super().prepare(call, tool, arguments)
+        if arguments == {} and call.input == {}:
+            call.input = self.__dict__.setdefault("_empty", call.input)
+
+
+@mutant()
+class NativeTextCompared(ToolCallGate):
+    """Refuses a native tool's call whose arguments the model wrote in another way than a program would."""
+
+    def refusal(self, call: Call, logged: Json) -> Verdict | None:
+        written = "".join(str(call.logged.data["arguments"]).split()) if call.logged is not None else "{}"
+        if call.tool is None and written not in ("", "{}", "".join(json_text(logged).split())):
+            return Verdict(f"the arguments of {call.name!r} may not be changed")
+        return super().refusal(call, logged)
+
+
+@mutant()
+class AnAgentStopsOnce(BatchVotes):
+    """Stops the loop of an agent the first time that all calls of a batch ask for it."""
+
+    def stops(self, agent: Agent, turn: int, step: int) -> bool:
+        stopped: dict[Agent, tuple[int, int]] = self.__dict__.setdefault("_stopped", {})
+        return super().stops(agent, turn, step) and stopped.setdefault(agent, (turn, step)) == (turn, step)
+
+
+class _HeedsSomeInput(Bridge):
+    """Rejects the step after a stop unless some of what waits counts; what counts was there at a certain moment."""
+
+    def counts(self, agent: Agent, message: str) -> bool:
+        raise NotImplementedError
+
+    def waiting(self, agent: Agent) -> set[str]:
+        return {str(each["id"]) for each in [*agent.inbox.next_step, *agent.inbox.next_turn]}
+
+    async def before_step(self, pre_step: PreStep, following: Next) -> Decision:
+        agent = pre_step.agent
+        heard = self.waiting(agent) | {str(each["id"]) for each in pre_step.messages}
+        if self.votes.stops(agent, pre_step.turn, pre_step.step - 1):
+            await self.events.drain(agent)
+            if not any(self.counts(agent, message) for message in heard):
+                return {"kind": "reject"}
+        return await super().before_step(pre_step, following)
+
+
+@mutant()
+class LateInputLostAtTheStop(_HeedsSomeInput):
+    """Answers at a stop only what was said before the last body ended."""
+
+    def counts(self, agent: Agent, message: str) -> bool:
+        early: dict[Agent, set[str]] = self.__dict__.setdefault("_early", {})
+        return message in early.get(agent, set())
+
+    async def after_body(self, execution: Execution, result: ToolResult, following: Next) -> Decision:
+        early: dict[Agent, set[str]] = self.__dict__.setdefault("_early", {})
+        if execution.agent is not None:
+            early[execution.agent] = self.waiting(execution.agent)
+        return await super().after_body(execution, result, following)
+
+
+@mutant()
+class EarlyInputLostAtTheStop(_HeedsSomeInput):
+    """Answers at a stop only what was said since the batch began."""
+
+    def counts(self, agent: Agent, message: str) -> bool:
+        old: dict[Agent, set[str]] = self.__dict__.setdefault("_old", {})
+        return message not in old.get(agent, set())
+
+    async def before_step(self, pre_step: PreStep, following: Next) -> Decision:
+        decision = await super().before_step(pre_step, following)
+        old: dict[Agent, set[str]] = self.__dict__.setdefault("_old", {})
+        old[pre_step.agent] = self.waiting(pre_step.agent)
+        return decision

@@ -718,6 +718,19 @@ Feature: tool_call
     And the tool "write_note" does not run
     And call "2" fails and says "notes are closed"
 
+  @rule:tool_call.a-removed-package-is-not-asked @case:while-others-are-asked
+  Scenario: The operator removes a package while the next one is asked
+    Given a package "notes" with the tool "write_note"
+    And package "scout" listens to tool_call
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: unload, package: scout}]
+      """
+    And package "keeper" blocks "write_note" with the reason "notes are closed"
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails and says "notes are closed"
+
   @rule:tool_call.a-package-that-failed-to-load-is-not-asked
   Scenario: A package whose factory threw after it had subscribed
     Given a package "notes" with the tool "write_note"
@@ -1049,6 +1062,30 @@ Feature: tool_call
     And the log keeps {"text": "draft"} as the arguments of call "1"
     And the log keeps {"text": "draft"} as the arguments of call "2"
 
+  @rule:tool_call.calls-share-no-arguments @case:empty
+  Scenario Outline: Two calls without arguments, of which a handler changes the first
+    Given a package "notes" with the tool "write_note"
+    And package "notes" answers tool_call with
+      """
+      when: {call: "1"}
+      ops: [{op: set, path: [input, text], value: by the handler}]
+      """
+    And package "notes" registers the tool "read_note"
+    When the model calls in one message
+      | tool       | arguments |
+      | write_note | {}        |
+      | write_note | {}        |
+      | read_note  | {}        |
+    And the model calls "write_note" with {}
+    Then call "1" of "write_note" runs with {"text": "by the handler"}
+    And call "<other>" of "<tool>" runs with {}
+
+    Examples:
+      | other | tool       |
+      | 2     | write_note |
+      | 3     | read_note  |
+      | 4     | write_note |
+
   @rule:tool_call.late-mutation-does-no-harm
   Scenario: A handler that goes on writing after it has answered
     Given a package "notes" with the tool "write_note"
@@ -1140,6 +1177,18 @@ Feature: tool_call
     Then call "1" fails and says "disk_cleaner"
     And call "2" of "disk_cleaner" runs with {"path": "/home"}
     And call "2" succeeds
+
+  @rule:tool_call.only-a-different-value-is-a-mutation @case:written-in-another-way
+  Scenario: Arguments that the model writes in another way than a program would
+    Given a native tool "disk_cleaner"
+    And package "watcher" listens to tool_call
+    When the model calls "disk_cleaner" with the argument text
+      """
+      { "count" : 1.0, "size":1e2, "name": "\u00e9", "path": "a\/b",
+        "path": "c\/d" }
+      """
+    Then the tool "disk_cleaner" runs with {"count": 1, "size": 100, "name": "é", "path": "c/d"}
+    And call "1" succeeds
 
   @rule:tool_call.deep-changes-are-mutations
   Scenario Outline: A change anywhere inside
@@ -1519,6 +1568,57 @@ Feature: tool_call
       | steer     | follow_up |
       | steer     | steer     |
 
+  @rule:tool_call.input-at-the-stop-is-answered @case:late
+  Scenario Outline: Input queued while the end of the last call is told
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" asks to stop
+    And package "notes" answers <event> with
+      """
+      acts: [{do: say, how: <how>, text: "wait, one more thing"}]
+      """
+    When the model calls "write_note"
+    Then the model is asked 2 times
+    And request 2 carries the text "wait, one more thing"
+
+    Examples:
+      | event              | how       |
+      | tool_result        | steer     |
+      | tool_result        | follow_up |
+      | tool_execution_end | steer     |
+      | tool_execution_end | follow_up |
+
+  @rule:tool_call.input-at-the-stop-is-answered @case:early
+  Scenario: A follow-up queued while an earlier call of the same prompt ran
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "write_note" does
+      """
+      acts: [{do: say, how: follow_up, text: "when you are done, one more thing"}]
+      """
+    And the tool "close_book" asks to stop
+    And the model first calls "write_note"
+    When the model calls "close_book"
+    Then the model is asked 3 times
+    And request 3 carries the text "when you are done, one more thing"
+
+  @rule:tool_call.input-at-the-stop-is-answered @case:again
+  Scenario: Input queued at the second stop of one prompt
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: say, how: steer, text: go on}]
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    And package "guard" answers tool_call with
+      """
+      when: {call: "3"}
+      returns: {block: true, reason: closed, terminate: true}
+      """
+    And the model first calls "write_note"
+    And the model first calls "write_note"
+    When the model calls "write_note"
+    Then the model is asked 3 times
+
   @rule:tool_call.votes-are-counted-per-agent @case:another-ends-meanwhile
   Scenario: An agent's call that did not ask still counts when another agent has ended meanwhile
     Given an agent "main"
@@ -1588,6 +1688,15 @@ Feature: tool_call
     And package "notes" registers the tool "read_note"
     And the tool "write_note" asks to stop
     When the model calls "read_note"
+    And the model calls "write_note"
+    Then the model is asked 3 times
+
+  @rule:tool_call.a-vote-ends-with-its-batch @case:again
+  Scenario: A batch stops once more, and a third time
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" asks to stop
+    When the model calls "write_note"
+    And the model calls "write_note"
     And the model calls "write_note"
     Then the model is asked 3 times
 

@@ -1394,6 +1394,17 @@ Feature: tool_result
     And package "first" sees tool_result 2 times
     And package "last" sees tool_result 2 times
 
+  @rule:tool_result.a-removed-package-patches-nothing @case:while-others-are-asked
+  Scenario: The operator removes a package while the next one is asked
+    Given package "scout" listens to tool_result
+    And package "guard" answers tool_result with
+      """
+      acts: [{do: unload, package: scout}]
+      """
+    And package "redactor" replaces the text of results by "KEY=[R]"
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
   @rule:tool_result.a-handler-that-threw-is-told-again
   Scenario: A handler that failed once
     Given package "critic" throws "the critic stumbled" from tool_result
