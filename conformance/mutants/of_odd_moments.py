@@ -18,8 +18,9 @@ from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.patches import ResultPatches
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import json_text
-from reference_bridge.host import AbortController, AbortSignal, Agent, Execution, Json, PreStep, ToolResult
+from reference_bridge.host import AbortController, AbortSignal, Agent, Assembly, Execution, Json, PreStep, ToolResult
 from reference_bridge.host.decisions import Decision
+from reference_bridge.host.messages import Message
 from reference_bridge.host.subprocess import Child
 from reference_bridge.host.waterfall import Next
 
@@ -252,3 +253,87 @@ class EarlyInputLostAtTheStop(_HeedsSomeInput):
         old: dict[Agent, set[str]] = self.__dict__.setdefault("_old", {})
         old[pre_step.agent] = self.waiting(pre_step.agent)
         return decision
+
+
+# --- observers --------------------------------------------------------------------------------------------------------
+
+
+@mutant()
+class RemovalMovesTheListOfObservers(Dispatch):
+    """Goes through observing handlers by their number, which another has once a package before it is gone."""
+
+    async def tell(self, agent: Agent | None, event: Event, signal: AbortSignal | None = None) -> None:
+        number = 0
+        while number < len(there := self.subscriptions(agent, event["type"])):
+            try:
+                await there[number].call(event, agent, signal)
+            except Exception as error:
+                self.failed(there[number], event, error)
+            number += 1
+
+
+class _InTurn(Subscription):
+    async def call(self, event: Event, agent: Agent | None, signal: AbortSignal | None) -> Any:
+        busy: dict[object, tuple[Agent | None, asyncio.Lock]] = _BUSY
+        served, lock = busy.setdefault(self.instance.package, (agent, asyncio.Lock()))
+        if lock.locked() and served is agent:
+            return await Subscription.call(self, event, agent, signal)
+        async with lock:
+            busy[self.instance.package] = (agent, lock)
+            return await Subscription.call(self, event, agent, signal)
+
+
+_BUSY: Final[dict[object, tuple[Agent | None, asyncio.Lock]]] = {}
+"""Which agent a package's handlers are busy with."""
+
+
+@mutant()
+class HandlersServeOneAgentAtATime(Dispatch):
+    """Lets a package's handlers wait while one of them is busy with another agent's call."""
+
+    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
+        return [_InTurn(each.instance, each.handler) for each in super().subscriptions(agent, event)]
+
+
+@mutant()
+class UpdatesGoByTheCallId(ExecutionEvents):
+    """Tells an update as one of the call that was last started with the id."""
+
+    def start(self, call: Call) -> None:
+        last: dict[str, Call] = self.__dict__.setdefault("_last", {})
+        last[call.call_id] = call
+        super().start(call)
+
+    def update_event(self, call: Call, partial: Any) -> Event:
+        last: dict[str, Call] = self.__dict__.setdefault("_last", {})
+        return super().update_event(last.get(call.call_id, call), partial)
+
+
+@mutant()
+class CancelledStartsDoNotEnd(Bridge):
+    """Tells no end of a call that was cancelled while its start was told."""
+
+    async def before_call(self, execution: Execution, following: Next) -> Decision:
+        call = self.calls.of(execution)
+        await self.events.started(call)
+        call.ended = call.ended or execution.signal.aborted
+        return await super().before_call(execution, following)
+
+
+@mutant()
+class SixteenBlocksKept(Contents):
+    """Keeps the first sixteen blocks of a content."""
+
+    def blocks(self, content: Any) -> list[Any]:
+        return super().blocks(content)[:16]
+
+
+@mutant()
+class TurnsEndAfterTwentyFiveSteps(Agent):
+    """Ends a turn after twenty-five steps."""
+
+    async def _run_step(
+        self, activity: Any, assembly: Assembly, messages: list[Message], signal: AbortSignal
+    ) -> dict[str, Json] | None:
+        reason = await super()._run_step(activity, assembly, messages, signal)
+        return {"kind": "completed"} if reason is None and activity.step >= 25 else reason

@@ -209,6 +209,43 @@ Feature: turns
       | step/start | {turn: 1, step: 2}                    |
       | turn/end   | {turn: 1, reason: {kind: completed}}  |
 
+  @rule:turns.a-turn-has-as-many-steps-as-it-needs
+  Scenario: The model calls in thirty messages for one prompt
+    Given a native tool "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    And the model first calls "look"
+    When the model calls "look"
+    Then the model is asked 31 times
+    And call "30" succeeds with "look ok"
+    And turn 1 ends as completed
+
   @rule:turns.calls-and-results-name-their-step
   Scenario: A call in each of two steps
     Given a native tool "look"

@@ -144,6 +144,66 @@ Feature: tool_execution_end
     And package "recorder" sees tool_result of call "2" with {"toolName": "read_note"}
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.agents-do-not-wait-for-each-others-handlers
+  Scenario Outline: A handler is busy with one agent's call while another agent calls
+    Given an agent "main"
+    And an agent "other"
+    And the tool "read_note" sends the update "half a page"
+    And package "busy" answers <event> with
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [log.result]}]
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool      |
+      | slow | read_note |
+    And the model of agent "other" first calls in one message
+      | id    | tool      |
+      | quick | read_note |
+    When the user says "go" to ["main", "other"]
+    Then this order holds
+      """
+      the <event> of call "slow" in package "busy"
+      the durable result of call "quick"
+      the return of <event> of call "slow" in package "busy"
+      """
+
+    Examples:
+      | event                 |
+      | tool_execution_start  |
+      | tool_call             |
+      | tool_execution_update |
+      | tool_result           |
+      | tool_execution_end    |
+
+  @rule:tool_execution_end.one-end-for-every-start @case:cancelled-at-the-start
+  Scenario: A cancel while the start is told
+    Given package "guard" answers tool_execution_start with
+      """
+      acts: [{do: cancel}]
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_start 1 times
+    And package "recorder" sees tool_execution_end 1 times
+
+  @rule:tool_execution_end.a-removed-package-hears-nothing-more @case:while-others-are-told
+  Scenario Outline: The operator removes a package while the next one is told
+    Given package "scout" listens to <event>
+    And package "guard" answers <event> with
+      """
+      acts: [{do: unload, package: scout}]
+      """
+    And package "keeper" listens to <event>
+    And the tool "read_note" sends the update "half a page"
+    When the model calls "read_note"
+    Then package "keeper" sees <event> 1 times
+
+    Examples:
+      | event                 |
+      | tool_execution_start  |
+      | tool_execution_update |
+      | tool_execution_end    |
+
   @rule:tool_execution_end.one-end-for-every-start @case:native
   Scenario: A native call
     Given a native tool "disk_reader"

@@ -123,6 +123,30 @@ Feature: tool_execution_update
     Then package "digger" sees the updates ["halfway"] of call "1"
     And package "digger" sees the updates ["halfway"] of call "2"
 
+  @rule:tool_execution_update.every-agents-updates-are-told @case:same-id
+  Scenario: Two agents at work at the same time, with calls of the same id
+    Given an agent "main"
+    And an agent "other"
+    And the tool "dig" does
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [tool.enter]}, {do: update, update: {content: [{type: text, text: by main}]}}]
+      """
+    And the tool "dig" does
+      """
+      when: {agent: other}
+      acts: [{do: hold, kinds: [tool.exit]}, {do: update, update: {content: [{type: text, text: by the other}]}}]
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool | arguments    |
+      | same | dig  | {"depth": 1} |
+    And the model of agent "other" first calls in one message
+      | id   | tool | arguments    |
+      | same | dig  | {"depth": 2} |
+    When the user says "go" to ["main", "other"]
+    Then package "digger" sees tool_execution_update with {"args": {"depth": 1}, "partialResult": {"content": [{"type": "text", "text": "by main"}]}}
+    And package "digger" sees tool_execution_update with {"args": {"depth": 2}, "partialResult": {"content": [{"type": "text", "text": "by the other"}]}}
+
   @rule:tool_execution_update.told-while-the-tool-runs
   Scenario: A tool that waits until its progress is heard
     Given the tool "dig" does

@@ -249,6 +249,15 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=[R]"
 
+  @rule:tool_result.text-is-replaced @case:many-blocks
+  Scenario: A text becomes twenty-four
+    Given package "editor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: line 1}, {type: text, text: line 2}, {type: text, text: line 3}, {type: text, text: line 4}, {type: text, text: line 5}, {type: text, text: line 6}, {type: text, text: line 7}, {type: text, text: line 8}, {type: text, text: line 9}, {type: text, text: line 10}, {type: text, text: line 11}, {type: text, text: line 12}, {type: text, text: line 13}, {type: text, text: line 14}, {type: text, text: line 15}, {type: text, text: line 16}, {type: text, text: line 17}, {type: text, text: line 18}, {type: text, text: line 19}, {type: text, text: line 20}, {type: text, text: line 21}, {type: text, text: line 22}, {type: text, text: line 23}, {type: text, text: line 24}]}
+      """
+    When the model calls "read_note"
+    Then the log keeps {"content": [{"type": "text", "text": "line 1"}, {"type": "text", "text": "line 2"}, {"type": "text", "text": "line 3"}, {"type": "text", "text": "line 4"}, {"type": "text", "text": "line 5"}, {"type": "text", "text": "line 6"}, {"type": "text", "text": "line 7"}, {"type": "text", "text": "line 8"}, {"type": "text", "text": "line 9"}, {"type": "text", "text": "line 10"}, {"type": "text", "text": "line 11"}, {"type": "text", "text": "line 12"}, {"type": "text", "text": "line 13"}, {"type": "text", "text": "line 14"}, {"type": "text", "text": "line 15"}, {"type": "text", "text": "line 16"}, {"type": "text", "text": "line 17"}, {"type": "text", "text": "line 18"}, {"type": "text", "text": "line 19"}, {"type": "text", "text": "line 20"}, {"type": "text", "text": "line 21"}, {"type": "text", "text": "line 22"}, {"type": "text", "text": "line 23"}, {"type": "text", "text": "line 24"}]} as the result of call "1"
+
   @rule:tool_result.allowed-calls-are-patched
   Scenario: The result of a call that the user allowed
     Given the host's approval service is allowed-once
