@@ -224,6 +224,49 @@ Feature: registerTool
       And the system prompt of request 1 has "Prints parcel labels on demand"
       And the system prompt of request 1 has "Never print on a Sunday"
 
+    @rule:registerTool.prompt-snippet-while-active @case:shared
+    Scenario: A guideline that two tools share is in the prompt when one of them is gone
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptGuidelines: [Never work on a Sunday]
+        """
+      And package "parcels" registers the tool "weigh" with
+        """
+        promptGuidelines: [Never work on a Sunday]
+        """
+      And the tool "weigh" calls setActiveTools with [["weigh"]]
+      When the model calls "weigh"
+      And the user says "and now?"
+      Then the system prompt of request 1 has "Never work on a Sunday"
+      And request 3 lists "weigh"
+      And the system prompt of request 3 has "Never work on a Sunday"
+
+    @rule:registerTool.prompt-snippet-while-active @case:back-again
+    Scenario: The texts of a tool that is back are in the prompt again
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Never print on a Sunday]
+        """
+      And package "parcels" registers the tool "manage"
+      And the tool "manage" does
+        """
+        when: {nth: 1}
+        acts: [{do: pi, call: setActiveTools, args: [[manage]]}]
+        """
+      And the tool "manage" does
+        """
+        when: {nth: 2}
+        acts: [{do: pi, call: setActiveTools, args: [[manage, print_label]]}]
+        """
+      When the model calls "manage"
+      And the model calls "manage"
+      And the user says "and now?"
+      Then the system prompt of request 1 has "Prints parcel labels on demand"
+      And request 5 lists "print_label"
+      And the system prompt of request 5 has "Prints parcel labels on demand"
+      And the system prompt of request 5 has "Never print on a Sunday"
+
     @rule:registerTool.prompt-snippet-while-active @case:marks-that-mean-something
     Scenario: Marks that mean something to programs are in the prompt as they are
       Given a package "parcels" with the tool "print_label" and
@@ -483,6 +526,23 @@ Feature: registerTool
         | what            | shared                   |
         | their $id       | $id: "urn:parcels:label" |
         | names and title | title: label             |
+
+    @rule:registerTool.an-invalid-call-does-not-run @case:by-its-own-definitions
+    Scenario: Of two tools whose schemas define other things by one name, each checks its calls by its own
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {$ref: '#/$defs/amount'}}, $defs: {amount: {type: number}}, required: [copies]}
+        """
+      And package "parcels" registers the tool "weigh_parcel" with
+        """
+        parameters: {type: object, properties: {copies: {$ref: '#/$defs/amount'}}, $defs: {amount: {type: number, maximum: 5}}, required: [copies]}
+        """
+      And the model first calls "print_label" with {"copies": 9}
+      When the model calls "weigh_parcel" with {"copies": 9}
+      And the model calls "print_label" with {"copies": 8}
+      Then call "1" of "print_label" runs with {"copies": 9}
+      And call "2" fails and says "Validation failed for tool"
+      And call "3" of "print_label" runs with {"copies": 8}
 
     @rule:registerTool.the-whole-schema-is-enforced @case:again
     Scenario: Equal arguments pass each time or never
@@ -1095,6 +1155,27 @@ Feature: registerTool
         """
 
   Rule: Results
+
+    @rule:registerTool.every-agents-results-are-whole
+    Scenario: The results of each call of each agent are whole
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        returns: {content: [{type: text, text: one}, {type: text, text: two}], details: {labels: 2}}
+        """
+      And package "watcher" listens to tool_result
+      When the model calls "print_label"
+      And the model of agent "other" calls "print_label"
+      And the model calls "print_label"
+      And the model of agent "other" calls "print_label"
+      Then the log keeps {"isError": false, "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]} as the result of call "1"
+      And the log keeps {"isError": false, "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]} as the result of call "2"
+      And the log keeps {"isError": false, "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]} as the result of call "3"
+      And the log keeps {"isError": false, "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]} as the result of call "4"
+      And package "watcher" sees tool_result of call "2" with {"details": {"labels": 2}}
+      And package "watcher" sees tool_result of call "4" with {"details": {"labels": 2}}
 
     @rule:registerTool.text-results-reach-log-and-model @case:again
     Scenario: A tool that is called three times with equal arguments and answers alike
@@ -1887,6 +1968,29 @@ Feature: registerTool
       When the model calls "print_label" with {"copies": 2}
       Then call "1" of "print_label" runs with {"copies": 7}
       And call "2" of "print_label" runs with {"copies": 2}
+
+    @rule:registerTool.registering-again-moves-everything @case:while-switched-off
+    Scenario: A tool that is registered again while it is switched off comes back as the new one
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: prints one label
+        """
+      And package "parcels" registers the tool "manage"
+      And the tool "manage" does
+        """
+        acts:
+          - {do: pi, call: setActiveTools, args: [[manage]]}
+          - {do: pi, call: registerTool, args: [{name: print_label, label: print, description: prints several, parameters: {type: object, properties: {copies: {type: number}}}}]}
+          - {do: pi, call: setActiveTools, args: [[manage, print_label]]}
+        """
+      And the model first calls "manage"
+      When the model calls "print_label" with {"copies": "2"}
+      Then request 2 shows "print_label" with
+        """
+        description: prints several
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      And the tool "print_label" runs with {"copies": 2}
 
     @rule:registerTool.registering-again-moves-everything @case:how-it-runs
     Scenario: After a second registration the new way of running counts

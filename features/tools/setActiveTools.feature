@@ -243,6 +243,36 @@ Feature: setActiveTools
     And request 2 lists "global_writer_tool"
     And the tool "global_writer_tool" does not run
 
+  @rule:setActiveTools.agents-are-apart @case:in-any-handler
+  Scenario Outline: A list that is set in <event> of one of two agents
+    Given an agent "main"
+    And an agent "other"
+    And a package "modes" with the tool "package_worker_tool"
+    And the tool "package_worker_tool" sends the update "at work"
+    And package "modes" answers <event> with
+      """
+      when: {agent: other}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    When the model of agent "other" calls "package_worker_tool"
+    And the model calls "global_reader_tool"
+    And the model of agent "other" calls "global_writer_tool"
+    Then getActiveTools returned a list without "global_writer_tool"
+    And request 1 lists "global_writer_tool"
+    And request 2 lists "global_writer_tool"
+    And the tool "global_writer_tool" does not run
+
+    Examples:
+      | event                 |
+      | before_agent_start    |
+      | tool_execution_start  |
+      | tool_call             |
+      | tool_execution_update |
+      | tool_result           |
+      | tool_execution_end    |
+
   @rule:setActiveTools.agents-are-apart @case:at-the-same-time
   Scenario: Two agents at work at the same time
     Given an agent "main"
@@ -676,6 +706,16 @@ Feature: setActiveTools
     And the model first calls "global_reader_tool"
     When the model calls "package_painter_tool"
     Then "package_painter_tool" is gone from request 2 and call "2", or is active and named in a notice
+
+  @rule:setActiveTools.while-loading @on:bridge @case:a-tool-to-come
+  Scenario: A list from loading names the tool of a package that is loaded after
+    Given package "modes" calls setActiveTools with [["global_reader_tool", "package_painter_tool"]] while loading
+    And a package "paints" with the tool "package_painter_tool"
+    When the model calls "package_painter_tool"
+    Then request 1 lists "package_painter_tool"
+    And request 1 lists "global_reader_tool"
+    And request 1 does not list "global_writer_tool"
+    And call "1" succeeds
 
   @rule:setActiveTools.while-loading @on:pi
   Scenario: On Pi it throws while the factory runs
