@@ -7,6 +7,7 @@ every step, because all of them are plugins' and none is a module's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -25,17 +26,24 @@ class Lookup:
         self._search: Callable[..., Iterable[Any]] = scenario.find_fixturedefs_for_step
         self._patch = pytest.MonkeyPatch()
         self._definitions: list[tuple[Any, Any]] | None = None
+        self._found: dict[tuple[str, str], tuple[Any, ...]] = {}
 
     def install(self) -> None:
-        """Take the search over until :meth:`remove`."""
+        """Take the search over until :meth:`remove`, and ask once what arguments a definition takes."""
         self._patch.setattr(scenario, "find_fixturedefs_for_step", self.find)
+        for name in ("signature", "get_required_args"):
+            if hasattr(scenario, name):  # It only saves time: a release without it works as well.
+                self._patch.setattr(scenario, name, cache(getattr(scenario, name)))
 
     def remove(self) -> None:
         """Give the search back."""
         self._patch.undo()
 
     def find(self, step: Any, fixturemanager: Any, node: Any) -> Iterable[Any]:
-        """Yield the fixtures of the definitions that can parse ``step``."""
+        """Return the fixtures of the definitions that can parse ``step``.
+
+        Many scenarios share their steps, and each mutant is asked the same scenarios: a text is looked up once.
+        """
         if not self._ours(node):
             return self._search(step, fixturemanager, node)
         if self._definitions is None:
@@ -45,8 +53,11 @@ class Lookup:
                 for definition in getfixturedefs(fixturemanager, name, node) or ()
                 if definition.func in step_function_context_registry
             ]
-        return [
-            definition
-            for definition, context in self._definitions
-            if context.type in (None, step.type) and context.parser.is_matching(step.name)
-        ]
+        text = step.type, step.name
+        if text not in self._found:
+            self._found[text] = tuple(
+                definition
+                for definition, context in self._definitions
+                if context.type in (None, step.type) and context.parser.is_matching(step.name)
+            )
+        return self._found[text]
