@@ -16,7 +16,7 @@ from reference_bridge.host.loop import Agent
 from reference_bridge.host.messages import Message
 from reference_bridge.host.model import ToolCall
 from reference_bridge.host.pipeline import Pipeline, Step
-from reference_bridge.host.results import CallRequest
+from reference_bridge.host.results import CallRequest, ToolResult
 from reference_bridge.host.scheduler import Batch
 from reference_bridge.host.scopes import Disposer, Scope
 from reference_bridge.host.tools import Tools
@@ -131,6 +131,27 @@ class SteeringBeforeTheLastAnswerIsLost(Agent):
 
 
 @mutant()
+class KeptInputIsAnsweredLast(Agent):
+    """Takes the prompt that came last first, where one was left by a cancel."""
+
+    def _send(self, target: Target, message: str | Message) -> None:
+        left = list(self.inbox.next_turn) if self._activity is None else []
+        for each in left:
+            self.inbox.remove(each["id"])
+        super()._send(target, message)
+        for each in left:
+            self.inbox.add("next-turn", each)
+
+
+@mutant()
+class InjectingWakes(Agent):
+    """Opens a turn with what is injected while the agent rests."""
+
+    def inject(self, message: str | Message) -> None:
+        self.steer(message)
+
+
+@mutant()
 class EqualInputIsTakenOnce(Inbox):
     """Drops input that says the same as what waits already."""
 
@@ -155,6 +176,39 @@ class SecondFrontListenerComesSecond(Events):
             listeners.insert(fronts[event], listeners.pop(0))
             fronts[event] += 1
         return dispose
+
+
+# --- deferred context -------------------------------------------------------------------------------------------------
+
+
+class _DecidesOnContexts(Pipeline):
+    def contexts(self, before: ToolResult, after: ToolResult) -> Sequence[Message]:
+        """What joins the next step, of what a body left and what a listener after it made of that."""
+        raise NotImplementedError
+
+    async def _post_execute(self, execution: Execution, result: ToolResult) -> ToolResult:
+        decided = await super()._post_execute(execution, result)
+        if decided is result:
+            return decided
+        return decided.with_changes(additional_contexts=list(self.contexts(result, decided)))
+
+
+@mutant()
+class BlocksKeepDeferredContext(_DecidesOnContexts):
+    """Keeps the context that a body deferred when a listener blocks its result."""
+
+    def contexts(self, before: ToolResult, after: ToolResult) -> Sequence[Message]:
+        kept = before.additional_contexts if after.is_error and not before.is_error else ()
+        return [*kept, *after.additional_contexts]
+
+
+@mutant()
+class ReplacementsLoseDeferredContext(_DecidesOnContexts):
+    """Loses the context that a body deferred when a listener replaces its result."""
+
+    def contexts(self, before: ToolResult, after: ToolResult) -> Sequence[Message]:
+        lost = [] if after.content == before.content else list(before.additional_contexts)
+        return [each for each in after.additional_contexts if each not in lost]
 
 
 # --- agents and pools -------------------------------------------------------------------------------------------------

@@ -107,6 +107,25 @@ Feature: cancel
       | false | []      |
       | true  | [later] |
 
+  @rule:cancel.what-is-kept-is-answered-first
+  Scenario: A prompt comes after a cancel that kept the inbox
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts:
+        - {do: host, call: agent.followup, args: [later], scope: main}
+        - {do: host, call: agent.cancel, args: [{kind: user}, {keepInbox: true}], scope: main}
+      """
+    When the model calls "look"
+    And the user says "now"
+    Then the durable log holds, in this order
+      | type         | data                                    |
+      | turn/end     | {turn: 1}                               |
+      | turn/start   | {turn: 2}                               |
+      | user/message | {content: [{type: text, text: later}]}  |
+      | turn/start   | {turn: 3}                               |
+      | user/message | {content: [{type: text, text: now}]}    |
+
   @rule:cancel.input-behind-a-cancel-opens-a-turn
   Scenario Outline: Input comes after the cancel, while the body still runs
     Given a native tool "look"

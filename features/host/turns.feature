@@ -68,6 +68,42 @@ Feature: turns
       | agent.steer  |
       | agent.inject |
 
+  @rule:turns.a-block-discards-deferred-context
+  Scenario: A listener after the body blocks a call that deferred context
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      defer: one more thing
+      """
+    And a listener "review" of tools/post-execute that
+      """
+      returns: {kind: block, feedback: [{type: text, text: refused}]}
+      """
+    When the model calls "look"
+    Then call "1" fails and says "refused"
+    And the model is asked 2 times
+    And request 2 carries nothing of "one more thing"
+
+  @rule:turns.a-replacement-keeps-deferred-context
+  Scenario Outline: A listener after the body replaces the result of a call that deferred context
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      defer: one more thing
+      """
+    And a listener "review" of tools/post-execute that
+      """
+      returns: <decision>
+      """
+    When the model calls "look"
+    Then request 2 carries the text "one more thing"
+
+    Examples:
+      | decision                                                  |
+      | {kind: accept}                                            |
+      | {kind: accept, content: [{type: text, text: replaced}]}   |
+      | {kind: accept, value: [{type: text, text: replaced}]}     |
+
   @rule:turns.a-follow-up-opens-a-turn-of-its-own
   Scenario: Input is queued while the concluding call runs
     Given a native tool "finish"
@@ -208,6 +244,18 @@ Feature: turns
       | type       | data                                  |
       | step/start | {turn: 1, step: 2}                    |
       | turn/end   | {turn: 1, reason: {kind: completed}}  |
+
+  @rule:turns.what-is-injected-wakes-nobody
+  Scenario: Something is injected while the agent rests
+    Given an agent "main"
+    When the host is called
+      | call         | arguments | in   |
+      | agent.inject | aside     | main |
+    And the user says "go"
+    Then turn 1 ends as completed
+    And request 1 carries the text "aside"
+    And request 1 carries the text "go"
+    And the model is asked 1 times
 
   @rule:turns.a-turn-has-as-many-steps-as-it-needs
   Scenario: The model calls in thirty messages for one prompt
