@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -145,6 +146,30 @@ class ExecLastChildHearsTheSignal(Exec):
             given.add_listener(lambda: place[given].abort())
         place[asked.signal] = own
         return await super().watched(child, Options(asked.cwd, asked.timeout, own.signal), stop)
+
+
+class _SaysWhoRuns(ToolRuns):
+    """Knows for which agents bodies are running."""
+
+    running: Final[Counter[Agent | None]] = Counter()
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        self.running[call.agent] += 1
+        try:
+            return await super().execute(call, tool, execution)
+        finally:
+            self.running[call.agent] -= 1
+
+
+@mutant()
+class ExecKnowsTheFolderInToolsOnly(Bridge):
+    """Runs a program that no tool asks for in the folder of the process."""
+
+    runs_type = _SaysWhoRuns
+
+    class exec_type(Exec):
+        def folder(self, agent: Agent | None, cwd: Any) -> str:
+            return super().folder(agent if _SaysWhoRuns.running[agent] else None, cwd)
 
 
 # --- lists, stops and arguments ---------------------------------------------------------------------------------------

@@ -94,6 +94,22 @@ Feature: exec
     When the model calls "run"
     Then exec resolved with {"stdout": "/usr\n", "code": 0}
 
+  @rule:exec.without-cwd-the-agents-folder @case:in-a-handler
+  Scenario Outline: A handler runs a program
+    Given an agent "main" in the folder "/usr"
+    And the tool "run" sends the update "half way"
+    And package "runner" calls exec with ["pwd"] in <event>
+    When the model calls "run"
+    Then exec resolved with {"stdout": "/usr\n", "stderr": "", "code": 0, "killed": false}
+
+    Examples:
+      | event                 |
+      | tool_execution_start  |
+      | tool_call             |
+      | tool_execution_update |
+      | tool_result           |
+      | tool_execution_end    |
+
   @rule:exec.without-cwd-each-agents-own-folder
   Scenario: Two agents in folders of their own
     Given an agent "main" in the folder "/usr"
