@@ -1334,7 +1334,6 @@ Feature: tool_result
       | fast_runner |
     Then this order holds
       """
-      the end of the body of call "2"
       the end of the body of call "1"
       the durable result of call "1"
       the durable result of call "2"

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
         "--ask",
         choices=get_args(Ask),
         default="whole",
-        help="the whole suite of each bridge (whole), the rules that speak where it differs (near), or three of them",
+        help="ask each bridge everything, the rules that speak where it differs, or two of those",
     )
     parser.add_argument("--examples", type=int, default=300, metavar="N", help="random programs for each (300)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the programs (1)")

@@ -38,6 +38,11 @@ class RightBridge:
     mount: str | None = None
 
     @property
+    def has_a_host_of_its_own(self) -> bool:
+        """Whether facts of the host are not facts of this one: then no rule on them is about it."""
+        return self.host_type is not Host
+
+    @property
     def factory(self) -> str:
         """The name under which ``backends`` has it."""
         return self.name.replace("-", "_")
