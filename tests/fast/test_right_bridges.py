@@ -9,7 +9,9 @@ import pytest
 
 from conformance.catalogue import load_catalogue
 from conformance.drivers.specs import make_driver, parse
+from conformance.mutants import load_mutants
 from tests.right_bridges.table import RightBridge, load_right_bridges
+from tests.right_bridges.trial import Programs, first_of_each
 
 RULES = {rule.id: rule for rule in load_catalogue().rules}
 BRIDGES = list(load_right_bridges().values())
@@ -46,3 +48,12 @@ def test_each_can_be_named_as_a_bridge() -> None:
         spec = parse(f"py:tests.right_bridges.backends:{bridge.factory}")
 
         assert make_driver(spec).label == spec.label
+
+
+def test_one_that_is_wrong_is_accused_by_name_rule_and_message() -> None:
+    wrong = load_mutants()["every-event-of-an-end-twice"]
+    bridge = RightBridge("twice", "It is not right.", "None.", wrong.bridge_type, wrong.host_type)
+
+    found = first_of_each(Programs(5, seed=1).accusations(bridge))
+
+    assert "twice: invariant: one-end-for-every-start: " in "\n".join(map(str, found))
