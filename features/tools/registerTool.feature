@@ -39,6 +39,33 @@ Feature: registerTool
       And call "1" succeeds with "print_label ok"
       And call "2" succeeds with "print_label ok"
 
+    @rule:registerTool.a-package-loaded-later-serves-every-agent @case:like-any-other
+    Scenario: The tool of a package that is loaded while agents are there is shown, prepared and coerced
+      Given an agent "main"
+      And an agent "other"
+      And a native tool "disk_reader"
+      When the user says "hello"
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: prints labels
+        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        prepare: {ops: [{op: set, path: [copies], value: "7"}]}
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Never print on a Sunday]
+        """
+      When package "parcels" is loaded
+      And the model calls "print_label" with {"copies": 1}
+      And the model of agent "other" calls "print_label"
+      Then call "1" of "print_label" runs with {"copies": 7}
+      And call "2" of "print_label" runs with {"copies": 7}
+      And request 2 shows "print_label" with
+        """
+        description: prints labels
+        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        """
+      And the system prompt of request 2 has "Prints parcel labels on demand"
+      And the system prompt of request 2 has "Never print on a Sunday"
+
     @rule:registerTool.described-as-registered
     Scenario: The model reads name and description as the package wrote them
       Given a package "parcels" with the tool "print_label" and
@@ -949,6 +976,39 @@ Feature: registerTool
         the end of the body of call "2"
         """
 
+    @rule:registerTool.a-cancel-reaches-the-running-tool @case:two-bodies
+    Scenario: Two tools that run beside each other hear of one cancel
+      Given a package "parcels" with the tool "print_label" and
+        """
+        executionMode: parallel
+        """
+      And the tool "print_label" does
+        """
+        when: {call: "1"}
+        acts: [{do: hold, kinds: [tool.aborted]}]
+        """
+      And the tool "print_label" does
+        """
+        when: {call: "2"}
+        acts: [{do: cancel}, {do: hold, kinds: [tool.aborted]}]
+        """
+      When the model calls in one message
+        | tool        |
+        | print_label |
+        | print_label |
+      Then this order holds
+        """
+        the body of call "1"
+        the abort of call "1"
+        the end of the body of call "1"
+        """
+      And this order holds
+        """
+        the body of call "2"
+        the abort of call "2"
+        the end of the body of call "2"
+        """
+
     @rule:registerTool.a-cancel-ends-with-its-turn
     Scenario: A tool is called again after its turn was cancelled
       Given a package "parcels" with the tool "print_label"
@@ -979,6 +1039,36 @@ Feature: registerTool
       Then the signal of call "2" is not aborted as its body begins
       And call "2" succeeds with "print_label ok"
       And the signal of call "3" is not aborted as its body begins
+
+    @rule:registerTool.a-cancel-ends-with-its-turn @case:beside-another-agents
+    Scenario Outline: A tool runs for one agent while another agent's turn is cancelled
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        when: {agent: main}
+        acts: [{do: hold, kinds: [tool.enter]}, <cancel>]
+        """
+      And the tool "print_label" does
+        """
+        when: {agent: other}
+        acts: [{do: hold, kinds: [turn.end]}]
+        returns: {content: [{type: text, text: printed all the same}], details: {}}
+        """
+      And the model of agent "main" first calls in one message
+        | id        | tool        |
+        | cancelled | print_label |
+      And the model of agent "other" first calls in one message
+        | id    | tool        |
+        | other | print_label |
+      When the user says "go" to ["main", "other"]
+      Then call "other" succeeds with "printed all the same"
+
+      Examples:
+        | cancel                  |
+        | {do: cancel}            |
+        | {do: ctx, call: abort}  |
 
     @rule:registerTool.a-tool-may-cancel-its-turn
     Scenario: A tool cancels the turn that it runs in
@@ -1188,6 +1278,24 @@ Feature: registerTool
       And call "1" succeeds with "one label"
       And call "2" succeeds with "one label"
       And call "3" succeeds with "one label"
+
+    @rule:registerTool.every-agents-pictures-are-kept
+    Scenario: The pictures of each call of each agent
+      Given an agent "main"
+      And an agent "other"
+      And a package "camera" with the tool "take_picture"
+      And the tool "take_picture" does
+        """
+        returns: {content: [{type: text, text: here}, {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}], details: {}}
+        """
+      When the model calls "take_picture"
+      And the model of agent "other" calls "take_picture"
+      And the model calls "take_picture"
+      And the model of agent "other" calls "take_picture"
+      Then the log keeps {"isError": false, "content": [{"type": "text", "text": "here"}, {"type": "image"}]} as the result of call "1"
+      And the log keeps {"isError": false, "content": [{"type": "text", "text": "here"}, {"type": "image"}]} as the result of call "2"
+      And the log keeps {"isError": false, "content": [{"type": "text", "text": "here"}, {"type": "image"}]} as the result of call "3"
+      And the log keeps {"isError": false, "content": [{"type": "text", "text": "here"}, {"type": "image"}]} as the result of call "4"
 
     @rule:registerTool.calls-and-results-look-like-a-natives-in-the-log
     Scenario Outline: A <owner> tool's call and result have the host's form
@@ -2265,6 +2373,29 @@ Feature: registerTool
       And request 3 lists "open_shop"
       And request 3 does not list "print_label"
       And the tool "print_label" does not run
+
+    @rule:registerTool.a-reloaded-package-has-its-tools @case:as-before
+    Scenario: The tool of a package that is reloaded is shown, prepared and coerced as before
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: prints labels
+        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        prepare: {ops: [{op: set, path: [copies], value: "7"}]}
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Never print on a Sunday]
+        """
+      When the model calls "print_label" with {"copies": 1}
+      And package "parcels" is reloaded
+      And the model calls "print_label" with {"copies": 1}
+      Then call "1" of "print_label" runs with {"copies": 7}
+      And call "2" of "print_label" runs with {"copies": 7}
+      And request 3 shows "print_label" with
+        """
+        description: prints labels
+        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        """
+      And the system prompt of request 3 has "Prints parcel labels on demand"
+      And the system prompt of request 3 has "Never print on a Sunday"
 
     @rule:registerTool.a-reloaded-package-has-its-tools @case:changed-arguments
     Scenario: A handler changes the arguments of a package's tool that was reloaded
