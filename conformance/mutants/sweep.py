@@ -91,24 +91,19 @@ class Ground:
 
     @cached_property
     def order(self) -> list[int]:
-        """The programs, those first that reach much that none before them reached; when all is reached, so again."""
-        reach = [
-            codes | {each for call in story.calls for each in (situation(story, call), *_meetings(story, call))}
-            for codes, story in zip(self.reached, (Story(ran.trace) for ran in self.ran), strict=True)
-        ]
+        """The programs, those first that reach much that none before them reached, in one of three regards in turn."""
+        stories = [Story(ran.trace) for ran in self.ran]
         size = [1 + len(ran.trace.events) / TYPICAL for ran in self.ran]
-        found: list[int] = []
-        seen: set[Any] = set()
-        left = set(range(len(self.programs)))
-        while left:
-            best = max(left, key=lambda number: (len(reach[number] - seen) / size[number], -number))
-            if seen and reach[best] <= seen:
-                seen = set()
-                continue
-            found.append(best)
-            left.discard(best)
-            seen |= reach[best]
-        return found
+        regards: list[list[frozenset[Any]]] = [
+            [
+                codes | {each for call in story.calls for each in (situation(story, call), *_meetings(story, call))}
+                for codes, story in zip(self.reached, stories, strict=True)
+            ],
+            [frozenset(_asked(story)) for story in stories],
+            [frozenset(_done(story)) for story in stories],
+        ]
+        turns = zip(*(_by_reach(reach, size) for reach in regards), strict=True)
+        return list(dict.fromkeys(number for turn in turns for number in turn))
 
     def walk(self) -> Ground:
         """Run every program on the reference."""
@@ -122,6 +117,44 @@ class Ground:
         _close(at)
         assert len(self.rows) == len(self.order) == len(self.programs)
         return self
+
+
+def _by_reach(reach: Sequence[frozenset[Any]], size: Sequence[float]) -> list[int]:
+    """Return the numbers in the order of what is reached anew for the size; when all is reached, so again."""
+    found: list[int] = []
+    seen: set[Any] = set()
+    left = set(range(len(reach)))
+    while left:
+        best = max(left, key=lambda number: (len(reach[number] - seen) / size[number], -number))
+        if seen and reach[best] <= seen:
+            seen = set()
+            continue
+        found.append(best)
+        left.discard(best)
+        seen |= reach[best]
+    return found
+
+
+def _asked(story: Story) -> Iterator[tuple[str, str]]:
+    """Yield what arguments packages' tools were asked with, each with the schema of the tool."""
+    for call in story.calls:
+        for event in story.registrations.get(call.name, [])[-1:]:
+            yield str(event["args"][0].get("parameters")), call.text
+
+
+def _done(story: Story) -> Iterator[tuple[str, ...]]:
+    """Yield what operator and packages did one after the other: lists, names taken back, reloads, further agents."""
+    acts = []
+    for event in story.events:
+        if event.kind == "operator":
+            acts.append(str(event["act"]))
+        elif event.kind == "api.call" and event["call"] != "on":
+            about = (event["args"] or [None])[0]
+            acts.append(f"{event['call']} {about.get('name') if isinstance(about, dict) else about}")
+        elif event.kind in ("agent.created", "agent.disposed", "turn.start"):
+            acts.append(f"{event.kind} {event.agent}")
+    yield from ((each,) for each in acts)
+    yield from pairwise(acts)
 
 
 def _meetings(story: Story, call: Call) -> Iterator[tuple[str, ...]]:
