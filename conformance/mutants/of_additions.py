@@ -11,7 +11,7 @@ from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.notices import Notices
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object, same_json
-from reference_bridge.host import AbortSignal, Agent, Execution, Json, Session, SessionEvent
+from reference_bridge.host import AbortController, AbortSignal, Agent, Execution, Json, Session, SessionEvent
 
 # --- handlers ---------------------------------------------------------------------------------------------------------
 
@@ -214,3 +214,73 @@ class LongTextsUncompared(_ComparesAPart):
 
     def part(self, value: object, depth: int = 0) -> object:
         return value[:10000] if isinstance(value, str) else super().part(value, depth)
+
+
+# --- several agents, several bodies -----------------------------------------------------------------------------------
+
+
+class _PassesCancelsOn(Bridge):
+    def passes_on(self, cause: object) -> bool:
+        """Whether a cancel of this cause hits every agent."""
+        raise NotImplementedError
+
+    def agent_started(self, agent: Agent) -> None:
+        super().agent_started(agent)
+        own = agent.cancel
+
+        def cancel(cause: Json = None, *, keep_inbox: bool = False) -> None:
+            own(cause, keep_inbox=keep_inbox)
+            for other in self.host.agents if self.passes_on(cause) else ():
+                if other is not agent:
+                    type(other).cancel(other, cause)
+
+        agent.cancel = cancel  # type: ignore[method-assign]
+
+
+@mutant()
+class CancelsAreForEveryAgent(_PassesCancelsOn):
+    """Cancels the turns of all agents when the user cancels one."""
+
+    def passes_on(self, cause: object) -> bool:
+        return bool(as_object(cause).get("kind", "user") == "user")
+
+
+@mutant()
+class AbortsAreForEveryAgent(_PassesCancelsOn):
+    """Cancels the turns of all agents when a package cancels one."""
+
+    def passes_on(self, cause: object) -> bool:
+        return bool(as_object(cause).get("kind") == "hook")
+
+
+@mutant()
+class LastBodyHearsOfTheCancel(ToolRuns):
+    """Aborts the signal of the body that began last, and no other's, when the turn is cancelled."""
+
+    async def execute(self, call: Call, tool: PiTool, execution: Execution) -> object:
+        last: dict[Agent | None, AbortController] = self.__dict__.setdefault("_last", {})
+        given, own = execution.signal, AbortController()
+        last[call.agent] = own
+
+        def hear() -> None:
+            if last.get(call.agent) is own:
+                own.abort(given.reason)
+
+        given.add_listener(hear)
+        execution.signal = own.signal
+        try:
+            return await super().execute(call, tool, execution)
+        finally:
+            execution.signal = given
+            given.remove_listener(hear)
+
+
+@mutant()
+class EndedAgentsTakeCallsAlong(Bridge):
+    """Forgets the calls of every agent when one is ended."""
+
+    def agent_ended(self, agent: Agent) -> None:
+        super().agent_ended(agent)
+        for other in self.host.agents:
+            for call in self.calls.open_calls(other):
+                call.ended = True

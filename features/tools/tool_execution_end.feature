@@ -144,6 +144,22 @@ Feature: tool_execution_end
     And package "recorder" sees tool_result of call "2" with {"toolName": "read_note"}
     And package "recorder" sees tool_execution_end 2 times
 
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:another-ends-meanwhile
+  Scenario: One agent is ended while another's tool runs
+    Given an agent "main"
+    And an agent "other"
+    And the tool "read_note" does
+      """
+      when: {agent: other}
+      acts: [{do: end-agent, agent: main}]
+      returns: {content: [{type: text, text: read all the same}], details: {}}
+      """
+    When the model calls "read_note"
+    And the model of agent "other" calls "read_note"
+    Then package "recorder" sees tool_execution_end 2 times
+    And package "recorder" sees tool_execution_end of call "2" with {"isError": false}
+    And call "2" succeeds
+
   @rule:tool_execution_end.agents-do-not-wait-for-each-others-handlers
   Scenario Outline: A handler is busy with one agent's call while another agent calls
     Given an agent "main"
