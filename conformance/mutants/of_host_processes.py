@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 import signal as signals
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -154,13 +159,23 @@ class InputWithheld(_Provides):
 
 @mutant()
 class AbortEndsTheChildOnly(_Provides):
-    """Starts each child in a group of its own below the one that an abort ends."""
+    """Asks the child that was started to end when its signal is aborted, and none of the children it has."""
 
     class provider_type(_Provider):
-        def meant(self, spec: SpawnSpec) -> SpawnSpec:
-            if spec.signal is None or not spec.argv:
-                return spec
-            return replace(spec, argv=["/bin/sh", "-c", 'setsid "$@" & wait', "sh", *spec.argv])
+        def spawn(self, spec: SpawnSpec) -> Any:
+            child = self._inner.spawn(replace(spec, signal=None))
+            if spec.signal is not None and child.pid > 0:
+                spec.signal.add_listener(lambda: _end(child.pid, time.monotonic() + 1))
+            return child
+
+
+def _end(pid: int, late: float) -> None:
+    """End a process by itself as soon as it has a child; one that has none by then has none."""
+    with contextlib.suppress(OSError):
+        if Path(f"/proc/{pid}/task/{pid}/children").read_text() or time.monotonic() > late:
+            os.kill(pid, signals.SIGTERM)
+        else:
+            asyncio.get_running_loop().call_later(0.005, _end, pid, late)
 
 
 @mutant()
