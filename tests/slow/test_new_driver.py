@@ -32,7 +32,7 @@ def test_doctor_finds_nothing_wrong_with_a_skeleton(
     out = capsys.readouterr().out
     assert status == 0, out
     assert "mine 0.1.0, protocol 1, role bridge" in out
-    assert "30 probed: 30 neither" in out
+    assert "31 probed: 31 neither" in out
     assert out.endswith("\nusable\n")
 
 
