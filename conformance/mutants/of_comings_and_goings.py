@@ -209,7 +209,7 @@ class RemovedNamesStayTaken(Registrations):
     """Refuses the name of a tool that went with its package."""
 
     def drop(self, instance: Instance) -> None:
-        taken = {entry.tool.name for entry in self if entry.instance is instance}
+        taken = {entry.tool.name for entry in self if entry.tool.instance is instance}
         self.__dict__.setdefault("_taken", set()).update(taken)
         super().drop(instance)
 
