@@ -233,3 +233,19 @@ class ReportsEveryThrow(Bridge):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         cast(_TellsOfJudges, self.gate).notices = self.notices
+
+
+class _TellsOfCalls(ToolRuns):
+    async def run(self, call: Call, tool: PiTool, execution: Execution) -> Any:
+        self._notices._logger.info(f"{tool.instance.package.name}/{tool.name} is called by the model")
+        value = await super().run(call, tool, execution)
+        self._notices._logger.info(f"{tool.instance.package.name}/{tool.name} is done")
+        return value
+
+
+@right("setActiveTools.*", "*reported*", "*announced*", "registerTool.*name*")
+class TellsOfEachCall(_TellsOfCalls):
+    """Tells the operator, as information, of each call of a package's tool.
+
+    Free: no rule forbids a notice that is about something else.
+    """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from reference_bridge.bridge.active_tools import ActiveTools
 from reference_bridge.bridge.bridge import Bridge
@@ -353,3 +353,78 @@ class MasksMadeAnewForEachRequest(_MaskedAnew):
 
     Free: rules speak of what requests carry, not of how long a restriction stands.
     """
+
+
+class _Leaving(Registrations):
+    """What was unregistered is listed nowhere, and stands until the next request is prepared."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.leaving: list[Entry] = []
+
+    def unregister(self, instance: Instance, name: Any) -> bool:
+        entry = self.owned(instance, name)
+        if entry is None:
+            return False
+        del self._entries[instance.agent, entry.tool.name]
+        if any(agent.status == "running" for agent in self._host.agents) and instance.active:
+            self.leaving.append(entry)
+        else:
+            entry.remove()
+        return True
+
+    def drop(self, instance: Instance) -> None:
+        super().drop(instance)
+        self.leave()
+
+    def claim(self, instance: Instance, entry: Entry) -> None:
+        self.leave(entry.tool.name)
+        super().claim(instance, entry)
+
+    def tool_of(self, definition: Any) -> Any:
+        gone = next((each.tool for each in self.leaving if each.definition is definition), None)
+        return gone or super().tool_of(definition)
+
+    def leave(self, name: str | None = None) -> None:
+        """Take away what is leaving, or what of it has a name."""
+        for entry in [each for each in self.leaving if name is None or each.tool.name == name]:
+            self.leaving.remove(entry)
+            entry.remove()
+
+
+class _WithoutTheLeaving(ActiveTools):
+    registrations: _Leaving
+
+    def visible(self, instance: Instance) -> dict[str, Any]:
+        leaving = [each.definition for each in self.registrations.leaving]
+        return {name: each for name, each in super().visible(instance).items() if each not in leaving}
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        visible = self.visible(instance)
+        return [row for row in super().all(instance) if row["name"] in visible]
+
+
+@right("unregisterTool.*", *LISTS, departs=("unregisterTool.a-later-call-of-the-batch-is-unknown",))
+class UnregisteredAtTheNextRequest(Bridge):
+    """Takes an unregistered tool off the lists at once, and off the host's registry before the next request.
+
+    Free: unregister inside a batch is live or not; `unregisterTool.a-later-call-of-the-batch-is-unknown` is a should.
+    """
+
+    registrations_type = _Leaving
+    active_tools_type = _WithoutTheLeaving
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        cast(_WithoutTheLeaving, self.active_tools).registrations = cast(_Leaving, self.registrations)
+
+    async def assemble(self, assembly: Any, context: Any, following: Any) -> Any:
+        cast(_Leaving, self.registrations).leave()
+        assembly = await super().assemble(assembly, context, following)
+        cast(_Leaving, self.registrations).leave()
+        assembly.tools = self.host.tools.catalogue(context.agent.scope)
+        return assembly
+
+    def agent_ended(self, agent: Agent) -> None:
+        cast(_Leaving, self.registrations).leave()
+        super().agent_ended(agent)
