@@ -82,7 +82,7 @@ def _verdicts(
     with tempfile.TemporaryDirectory(prefix="right-bridges-") as folder:
         arguments = [f"-c{INI}", f"--rootdir={ROOT}", "-p", "bridge_conformance_pytest", "-p", "no:cacheprovider"]
         arguments += ["--pyargs", "conformance.suite", f"--bridge-report={folder}", "-qq", "--no-header", "--tb=short"]
-        arguments += [] if ask == "whole" else ["-p", "tests.right_bridges.choice"]
+        arguments += ["-p", "tests.right_bridges.choice"]
         arguments += ["-n", str(processes)] if processes else []
         arguments += [f"--bridge-rule={rule}" for rule in rules]
         arguments += [f"--bridge={each.name}=py:tests.right_bridges.backends:{each.factory}" for each in bridges]
