@@ -37,7 +37,7 @@ UNSPOKEN = frozenset({"exec", "user_bash"})
 """Surfaces that programs do not speak; nor do they use the host's own seams."""
 LEVELS = ("must", "should")
 """Whose rules name a difference: a departure from a should is told as such, and told it is."""
-TRIES = 120
+TRIES = 250
 """Programs that are run at most on one mutant, those first that reach most: the rest hardly finds what they do not."""
 ELSEWHERE = 160
 """Programs that are run at most on a mutant with a mount of its own: those are few, and each mount takes a walk."""
