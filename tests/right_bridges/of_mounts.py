@@ -12,7 +12,7 @@ from reference_bridge.bridge.active_tools import ActiveTools
 from reference_bridge.bridge.bridge import Bridge, Installed
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.registrations import Entry, Registrations
-from reference_bridge.host import Agent, Host
+from reference_bridge.host import RUN_CODE, Agent, Host
 from tests.right_bridges.table import right
 
 EVERYTHING = ("registerTool.*", "unregisterTool.*", "*etA*Tools.*", "tool_*")
@@ -24,6 +24,8 @@ class _OnEachScope(Registrations):
         if agent is not None:
             super().place(entry)
             return
+        if entry.tool.name == RUN_CODE:
+            raise ValueError("the name is reserved")  # As every scope would say.
         entry.shadows = True
         for each in self._host.agents:
             if each.owner is None:
