@@ -138,8 +138,9 @@ def a_result_of_nothing_stays_empty(story: Story, context: Context) -> Answers:
         if not call.clear or len(bodies) != 1 or result is None or call.batch.cut or call.handled("tool_result"):
             continue
         returned = story.reply(bodies[0]).get("returns")
-        odd = not isinstance(returned, dict) or "isError" in returned  # Whether that fails the call is another rule's.
-        if not odd and returned.get("content") == [] and not story.threw(bodies[0]):
+        if not isinstance(returned, dict) or "isError" in returned:
+            continue  # Whether isError fails the call is another rule's.
+        if returned.get("content") == [] and not story.threw(bodies[0]):
             if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
                 continue
             text = text_of(result["content"])
