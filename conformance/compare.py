@@ -92,9 +92,9 @@ def _tagged(value: Any) -> Any:
 def holds(found: Any, wanted: Any) -> bool:
     """Say whether ``found`` has everything ``wanted`` has; objects may have more, lists may not.
 
-    A member that is wanted undefined may be missing.
+    A member that is wanted undefined may be missing. What travels as a tag holds no members but its own.
     """
-    if isinstance(found, dict) and isinstance(wanted, dict):
+    if isinstance(found, dict) and isinstance(wanted, dict) and ("$" not in found or "$" in wanted):
         return all(holds(found.get(key, UNDEFINED), wanted[key]) for key in wanted)
     if isinstance(found, list) and isinstance(wanted, list):
         return len(found) == len(wanted) and all(holds(a, b) for a, b in zip(found, wanted, strict=True))

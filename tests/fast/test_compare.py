@@ -35,6 +35,16 @@ def test_a_member_that_is_wanted_undefined_may_be_missing_and_may_be_nothing_els
     assert not holds({"details": None}, wanted)
 
 
+def test_nothing_is_no_empty_object() -> None:
+    assert holds({"details": {}}, {"details": {}})
+    assert not holds({"text": "a"}, {"details": {}})
+    assert not holds({"details": {"$": "undefined"}}, {"details": {}})
+
+
+def test_a_tag_may_have_more_members_than_are_wanted_of_it() -> None:
+    assert holds({"$": "error", "name": "Error", "message": "out"}, {"$": "error", "message": "out"})
+
+
 def test_a_repeat_tag_may_have_a_tail() -> None:
     tag = {"$": "repeat", "text": "ab", "times": 2, "tail": "c"}
     assert written_out({"texts": [tag]}) == {"texts": ["ababc"]}
