@@ -45,7 +45,7 @@ Feature: getActiveTools
     When the model calls "write_note"
     Then getActiveTools returned the names of request 1
 
-  @rule:getActiveTools.equals-the-catalogue @case:natives-come-and-go
+  @rule:getActiveTools.follows-the-hosts-own-tools
   Scenario: The list follows the host's own tools
     Given a package "notes" with the tool "write_note"
     And the tool "write_note" calls getActiveTools with []
