@@ -143,6 +143,8 @@ class StagePeer:
                 data["approval"] = message.services.approval
             elif isinstance(message, NativeRegister):
                 data["natives"] = [message.native.name]
+            elif isinstance(message, PackageLoad):
+                data["package"] = message.package.name
             elif isinstance(message, PackageUnload | PackageReload):
                 data["package"] = message.package
             self._write(self._latest, "operator", getattr(message, "agent", None), None, data)

@@ -57,8 +57,11 @@ def _in_order(story: Story, name: str, reloaded: bool = False) -> Answers:
     if "unload" in acts or ("reload" in acts) is not reloaded:
         return
     order: dict[str, int] = {}
-    for made in story.instances.values():
-        order.setdefault(made["package"], len(order))
+    # An older recording does not say what was loaded; when instances are made is the implementation's own affair.
+    loads = [event["package"] for event in story.kinds["operator"] if event["act"] == "load"]
+    made = [event["package"] for event in story.instances.values()]
+    for package in made if None in loads else [*loads, *made]:
+        order.setdefault(package, len(order))
     since = {(each.instance, each.handler): each.since for each in story.subscriptions}
     for call in story.calls:
         for one, two in pairwise(call.handled(name)) if call.clear else ():

@@ -751,3 +751,18 @@ def test_nobody_owes_a_child_agents_call_its_start(reference: Connection) -> Non
     helping = Context("bridge", "root", settled=True, child_agents=agents)
     assert "every-call-starts" in [each.invariant for each in judge(numbered(told), served)]
     assert "every-call-starts" not in [each.invariant for each in judge(numbered(told), helping)]
+
+
+def test_packages_are_in_the_order_in_which_they_were_loaded_whenever_their_instances_are_made(
+    reference: Connection,
+) -> None:
+    """Of a recording that does not say what was loaded, in the order of the instances."""
+    lazy = moved("instance.created", "instance.created", package="beta")
+    events = lazy(traced(reference, "two packages"))
+    assert judge(numbered(events), CONTEXT) == []
+    old = [
+        msgspec.structs.replace(event, data={**event.data, "package": None}) if event["act"] else event
+        for event in events
+    ]
+    found = {each.invariant for each in judge(numbered(old), CONTEXT)}
+    assert {"judges-are-asked-in-load-order", "end-handlers-are-told-in-load-order"} <= found
