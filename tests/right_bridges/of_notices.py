@@ -102,11 +102,11 @@ class _Later(Notices):
     pending = 0
 
     def warn(self, text: str) -> None:
-        _Later.pending += 1
+        self.pending += 1
         asyncio.get_running_loop().call_later(0.001, self._write, text)
 
     def _write(self, text: str) -> None:
-        _Later.pending -= 1
+        self.pending -= 1
         super().warn(text)
 
 
@@ -114,14 +114,22 @@ class _Later(Notices):
 class NoticesAMomentLater(Bridge):
     """Writes a notice a millisecond after the moment at which it knows what to say.
 
-    Free: no rule says when the operator is told, but that it is before the agent has come to rest.
+    Free: no rule says when the operator is told, but that it is before the agent has come to rest, or the bridge ends.
     """
 
     notices_type = _Later
 
     async def settled(self, agent: Agent) -> None:
         await super().settled(agent)
-        while _Later.pending:  # noqa: ASYNC110 - the operator's side has no event to wait for
+        await self._told()
+
+    async def close(self) -> None:
+        await self._told()
+        await super().close()
+
+    async def _told(self) -> None:
+        assert isinstance(self.notices, _Later)
+        while self.notices.pending:  # noqa: ASYNC110 - the operator's side has no event to wait for
             await asyncio.sleep(0.001)
 
 

@@ -177,6 +177,8 @@ class InterruptingBridge(TinyBridge):
         InterruptingBridge.turns += 1
         if InterruptingBridge.turns > 3:
             import os, signal
+            # What is started in the background of a shell ignores it.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             os.kill(os.getpid(), signal.SIGINT)
         await super().turn(agent, text)
 """
