@@ -48,7 +48,7 @@ Feature: registerTool
       Given a package "parcels" with the tool "print_label" and
         """
         description: prints labels
-        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
         prepare: {ops: [{op: set, path: [copies], value: "7"}]}
         promptSnippet: Prints parcel labels on demand
         promptGuidelines: [Never print on a Sunday]
@@ -61,7 +61,7 @@ Feature: registerTool
       And request 2 shows "print_label" with
         """
         description: prints labels
-        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
         """
       And the system prompt of request 2 has "Prints parcel labels on demand"
       And the system prompt of request 2 has "Never print on a Sunday"
@@ -2379,7 +2379,7 @@ Feature: registerTool
       Given a package "parcels" with the tool "print_label" and
         """
         description: prints labels
-        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
         prepare: {ops: [{op: set, path: [copies], value: "7"}]}
         promptSnippet: Prints parcel labels on demand
         promptGuidelines: [Never print on a Sunday]
@@ -2392,7 +2392,7 @@ Feature: registerTool
       And request 3 shows "print_label" with
         """
         description: prints labels
-        parameters: {type: object, properties: {copies: {type: number, minimum: 2}}, required: [copies]}
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
         """
       And the system prompt of request 3 has "Prints parcel labels on demand"
       And the system prompt of request 3 has "Never print on a Sunday"

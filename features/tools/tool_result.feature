@@ -1144,7 +1144,7 @@ Feature: tool_result
       returns: {kind: accept, <replaced>}
       """
     When the model calls "read_note"
-    Then call "1" succeeds with "the package's version"
+    Then call "1" succeeds
     And call "1" has one result
 
     Examples:
