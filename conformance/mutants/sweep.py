@@ -37,8 +37,6 @@ UNSPOKEN = frozenset({"exec", "user_bash"})
 """Surfaces that programs do not speak; nor do they use the host's own seams."""
 LEVELS = ("must", "should")
 """Whose rules name a difference: a departure from a should is told as such, and told it is."""
-TRIES = 250
-"""Programs that are run at most on one mutant, those first that reach most: the rest hardly finds what they do not."""
 ELSEWHERE = 160
 """Programs that are run at most on a mutant with a mount of its own: those are few, and each mount takes a walk."""
 TRACE = "its trace alone"
@@ -274,8 +272,8 @@ def _code(value: Any) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
-def sweep_one(mutant: Mutant, ground: Ground, tries: int = TRIES) -> Kill:
-    """Run so many programs on a mutant, those only that reach what it changes, until one catches it."""
+def sweep_one(mutant: Mutant, ground: Ground) -> Kill:
+    """Run the programs on a mutant, those only that reach what it changes, until one catches it."""
     codes = changed(mutant)
     at = _connection(mutant, ground.mount)
     unlike: Sequence[AnyOperation] = ()
@@ -284,8 +282,6 @@ def sweep_one(mutant: Mutant, ground: Ground, tries: int = TRIES) -> Kill:
         for number in ground.order:
             if codes is not None and codes.isdisjoint(ground.reached[number]):
                 continue
-            if count == tries:
-                break
             count += 1
             program = ground.programs[number]
             by, differs = _caught(at, program, ground, number)
