@@ -47,6 +47,10 @@ class Seen:
     trace: str | None = None
 
 
+Breach = tuple[str, str, Seen]
+"""A test that broke an invariant, the sentence that says how, and what else was said of the test."""
+
+
 class Tally:
     """Starts from every expected proof as not run."""
 
@@ -101,8 +105,13 @@ class Tally:
         """Every rule's verdict on a bridge, in the catalogue's order."""
         if bridge.label not in self._rules:
             proofs: dict[str, list[ProofReport]] = {}
+            breaches = self._breaches(bridge)
+            witnessed = any(judged.witnessed for seen in self._of(bridge).values() for judged in seen.judged)
             for proof in self.plan.proofs[bridge.label]:
-                report = self._invariant(proof, bridge) if proof.kind == "invariant" else self._proof(proof, bridge)
+                if proof.kind == "invariant":
+                    report = self._invariant(proof, bridge, breaches.get(_invariant_of(proof), []), witnessed)
+                else:
+                    report = self._proof(proof, bridge)
                 proofs.setdefault(proof.rule_id, []).append(report)
             for rule_id, report in self._differences(bridge):
                 proofs.setdefault(rule_id, []).append(report)
@@ -166,20 +175,21 @@ class Tally:
             broken=[broken for judged in seen.judged for broken in judged.broken],
         )
 
-    def _invariant(self, proof: Proof, bridge: Bridge) -> ProofReport:
-        name = proof.item.removeprefix("invariant:")
-        mine = list(self._of(bridge).items())
-        breaches = [
-            (item, broken.sentence, seen)
-            for item, seen in mine
-            for judged in seen.judged
-            for broken in judged.broken
-            if broken.invariant == name
-        ]
+    def _breaches(self, bridge: Bridge) -> dict[str, list[Breach]]:
+        """What broke an invariant on a bridge, by the invariant's name."""
+        found: dict[str, list[Breach]] = {}
+        for item, seen in self._of(bridge).items():
+            for judged in seen.judged:
+                for broken in judged.broken:
+                    found.setdefault(broken.invariant, []).append((item, broken.sentence, seen))
+        return found
+
+    def _invariant(self, proof: Proof, bridge: Bridge, breaches: list[Breach], witnessed: bool) -> ProofReport:
+        name = _invariant_of(proof)
         ledger = self.plan.ledgers.get(bridge.label)
         if breaches:
             verdict = of_breached_rule(name, proof.rule_id, bridge, self.plan, ledger)
-        elif any(judged.witnessed for _, seen in mine for judged in seen.judged):
+        elif witnessed:
             entry = ledger.find(proof.rule_id, proof.item, bridge.mount) if ledger else None
             # An entry for the whole rule is about its tests; only one that names the invariant waits for a breach. It
             # may come in any test, so that only a run of all of them shows that there is none.
@@ -299,6 +309,10 @@ class Tally:
                 state="stale" if why else "holds" if held else "not run",
                 stale=why,
             )
+
+
+def _invariant_of(proof: Proof) -> str:
+    return proof.item.removeprefix("invariant:")
 
 
 def summary(
