@@ -1905,17 +1905,17 @@ Feature: registerTool
       And call "2" fails and says "no labels today"
 
     @rule:registerTool.a-late-tool-is-like-any-other @case:told
-    Scenario: Packages hear all of a call of a tool that was registered at work
+    Scenario: A package hears all of a call of a tool that was registered at work
       Given a package "parcels" with the tool "open_shop"
       And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
       And the tool "print_label" sends the update "half of it"
-      And package "watcher" listens to every tool event
+      And package "parcels" listens to every tool event
       And the model first calls "open_shop"
       When the model calls "print_label" with {"copies": 1}
-      Then package "watcher" sees the updates ["half of it"] of call "2"
-      And package "watcher" sees tool_call of call "2" with {"toolName": "print_label"}
-      And package "watcher" sees tool_result of call "2" with {"toolName": "print_label", "isError": false}
-      And package "watcher" sees tool_execution_end of call "2" with {"toolName": "print_label", "isError": false}
+      Then package "parcels" sees the updates ["half of it"] of call "2"
+      And package "parcels" sees tool_call of call "2" with {"toolName": "print_label"}
+      And package "parcels" sees tool_result of call "2" with {"toolName": "print_label", "isError": false}
+      And package "parcels" sees tool_execution_end of call "2" with {"toolName": "print_label", "isError": false}
 
     @rule:registerTool.a-late-tool-is-like-any-other @case:at-the-same-time
     Scenario: Calls of a parallel tool that was registered at work run at the same time

@@ -165,7 +165,7 @@ Feature: tool_execution_end
     Given an agent "main"
     And an agent "other"
     And the tool "read_note" sends the update "half a page"
-    And package "busy" answers <event> with
+    And package "notes" answers <event> with
       """
       when: {agent: main}
       acts: [{do: hold, kinds: [log.result]}]
@@ -179,9 +179,9 @@ Feature: tool_execution_end
     When the user says "go" to ["main", "other"]
     Then this order holds
       """
-      the <event> of call "slow" in package "busy"
+      the <event> of call "slow" in package "notes"
       the durable result of call "quick"
-      the return of <event> of call "slow" in package "busy"
+      the return of <event> of call "slow" in package "notes"
       """
 
     Examples:
@@ -210,15 +210,13 @@ Feature: tool_execution_end
       acts: [{do: unload, package: scout}]
       """
     And package "keeper" listens to <event>
-    And the tool "read_note" sends the update "half a page"
     When the model calls "read_note"
     Then package "keeper" sees <event> 1 times
 
     Examples:
-      | event                 |
-      | tool_execution_start  |
-      | tool_execution_update |
-      | tool_execution_end    |
+      | event                |
+      | tool_execution_start |
+      | tool_execution_end   |
 
   @rule:tool_execution_end.one-end-for-every-start @case:native
   Scenario: A native call
@@ -1021,7 +1019,7 @@ Feature: tool_execution_end
 
   @rule:tool_execution_end.calls-of-a-message-end-each @case:many
   Scenario Outline: A message of many calls
-    Given a package "runners" with the tool "runner" and
+    Given package "recorder" registers the tool "runner" with
       """
       executionMode: <mode>
       """

@@ -465,6 +465,19 @@ Feature: tool_execution_update
     Then package "watcher" sees the updates ["halfway"] of call "1"
     And package "digger" sees the updates ["halfway"] of call "1"
 
+  @rule:tool_execution_update.a-package-that-goes-silences-nobody
+  Scenario: The operator removes a package while the next one is told
+    Given the tool "dig" sends the update "halfway"
+    And the tool "dig" sends the update "nearly there"
+    And package "scout" listens to tool_execution_update
+    And package "guard" answers tool_execution_update with
+      """
+      acts: [{do: unload, package: scout}]
+      """
+    And package "keeper" listens to tool_execution_update
+    When the model calls "dig"
+    Then package "keeper" sees the updates ["halfway", "nearly there"] of call "1"
+
   @rule:tool_execution_update.handlers-are-told-in-load-order
   Scenario: Packages in load order, handlers in order of registration
     Given the tool "dig" sends the update "halfway"
