@@ -85,6 +85,16 @@ class ExecHidesTheReason(Exec):
         return {**super().failed(reason, killed), "stderr": ""}
 
 
+@mutant()
+class AFailedStartHasNoStdout(Exec):
+    """Answers about a program that could not be started without an stdout."""
+
+    def failed(self, reason: str, killed: bool = False) -> dict[str, Any]:
+        answer = super().failed(reason, killed)
+        del answer["stdout"]
+        return answer
+
+
 @mutant(hangs=True)
 class ExecTimeoutIgnored(Exec):
     """Ignores the timeout."""

@@ -126,7 +126,7 @@ Feature: exec
     Given the tool "run" calls exec with ["no-such-program-anywhere", []]
     When the model calls "run"
     Then exec resolved without success
-    And exec resolved with {"killed": false}
+    And exec resolved with {"stdout": "", "killed": false}
 
   @rule:exec.a-missing-program-resolves @case:the-next-one
   Scenario: A program after one that does not exist
@@ -152,6 +152,7 @@ Feature: exec
     Given the tool "run" calls exec with ["true", [], {"cwd": "/no/such/folder"}]
     When the model calls "run"
     Then exec resolved without success
+    And exec resolved with {"stdout": "", "killed": false}
 
   @rule:exec.a-timeout-kills @case:ended-by-the-signal
   Scenario: A timeout
