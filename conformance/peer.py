@@ -113,8 +113,8 @@ class StagePeer:
             if isinstance(message, HostHandle):
                 return await self._host(message, seq)
             raise HarnessError(f"the suite has no answer to {message.method}")
-        except asyncio.CancelledError:
-            raise
+        except (asyncio.CancelledError, GeneratorExit):
+            raise  # Whoever asked has gone: an implementation in this process may drop what it awaits.
         except BaseException as error:
             self.fault = self.fault or error
             self._changed.set()
