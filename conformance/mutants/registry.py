@@ -58,7 +58,7 @@ def mutant(*, hangs: bool = False, blanket: bool = False, mount: str | None = No
             raise ValueError(f"two mutants are named {name}")
         if not defect.__doc__:
             raise ValueError(f"mutant {name} does not say what its defect is")
-        bridge_type, host_type = _build(defect)
+        bridge_type, host_type = types_with(defect)
         MUTANTS[name] = Mutant(
             name, defect.__doc__.splitlines()[0], bridge_type, host_type, hangs=hangs, blanket=blanket, mount=mount
         )
@@ -86,7 +86,7 @@ _WHOLES: tuple[type, ...] = (Bridge, Host, Tools, Agents, Agent)
 """The classes that are made of parts; each of them but the first two is a part itself."""
 
 
-def _build(defect: type) -> tuple[type[Bridge], type[Host]]:
+def types_with(defect: type) -> tuple[type[Bridge], type[Host]]:
     """Return bridge and host with the defect in its place: as it is, or as a part of a part of one of them."""
     whole = defect
     while not issubclass(whole, Bridge | Host):

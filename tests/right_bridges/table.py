@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from conformance.drivers.backend import Backend, Suite
 from conformance.drivers.reference.backend import ReferenceBackend
-from conformance.mutants.registry import _build as types_with
+from conformance.mutants.registry import types_with
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.host import Host
 
