@@ -188,7 +188,31 @@ def is_lossless(value: Json) -> bool:
 
 
 def _copy(value: Json, object_type: type[dict[str, Json]], array_type: type[list[Json]]) -> Json:
-    """Copy without recursion: arguments nested thousands deep are legal and must not meet Python's stack limit.
+    try:
+        return _copied(value, object_type, array_type)
+    except RecursionError:
+        # Arguments nested thousands deep are legal and must not meet Python's stack limit; a cycle ends here, too.
+        return _copied_flat(value, object_type, array_type)
+
+
+def _copied(value: Json, object_type: type[dict[str, Json]], array_type: type[list[Json]]) -> Json:
+    kind = type(value)
+    if kind in _PLAIN or (kind is int and -_LARGEST_EXACT_INT <= value <= _LARGEST_EXACT_INT):
+        return value
+    if kind is FrozenDict is object_type or kind is FrozenList is array_type:
+        return value
+    if kind in _OBJECTS:
+        members = _in_order(value).items()
+        return object_type({key: _copied(item, object_type, array_type) for key, item in members})
+    if kind in _ARRAYS:
+        return array_type([_copied(item, object_type, array_type) for item in value])
+    if kind is int or kind is float:
+        return _lossless_number(value)
+    raise NotLosslessError(f"{kind.__name__} is not a JSON value")
+
+
+def _copied_flat(value: Json, object_type: type[dict[str, Json]], array_type: type[list[Json]]) -> Json:
+    """`_copied` without recursion.
 
     A container is first copied as it stands and waits in `pending`; its turn replaces what it holds by copies.
     """
@@ -210,22 +234,13 @@ def _copy(value: Json, object_type: type[dict[str, Json]], array_type: type[list
         is_object = isinstance(target, dict)
         assign: Callable[..., None] = dict.__setitem__ if is_object else list.__setitem__
         for key, item in target.items() if is_object else enumerate(target):
-            kind = type(item)
-            if kind in _PLAIN or (kind is int and -_LARGEST_EXACT_INT <= item <= _LARGEST_EXACT_INT):
-                continue
-            if kind is FrozenDict is object_type or kind is FrozenList is array_type:
-                continue
-            copied: Json
-            if kind is int or kind is float:
-                copied = _lossless_number(item)
-            elif kind in _OBJECTS:
-                copied = object_type(_in_order(item))
-                pending.append((id(item), copied))
-            elif kind in _ARRAYS:
-                copied = array_type(item)
+            if type(item) in (*_OBJECTS, *_ARRAYS):
+                if type(item) is FrozenDict is object_type or type(item) is FrozenList is array_type:
+                    continue
+                copied = object_type(_in_order(item)) if type(item) in _OBJECTS else array_type(item)
                 pending.append((id(item), copied))
             else:
-                raise NotLosslessError(f"{kind.__name__} is not a JSON value")
+                copied = _copied(item, object_type, array_type)
             assign(target, key, copied)
     return root[0]
 
