@@ -106,6 +106,17 @@ def _listeners(story: Story, context: Context, name: str) -> Iterator[tuple[Call
                 yield call, each
 
 
+@invariant("tool_execution_end.every-agents-calls-start-and-end")
+def who_serves_one_agent_hears_of_it_alone(story: Story, context: Context) -> Answers:
+    for event in story.kinds["handler.enter"]:
+        made = story.instances.get(event["instance"])
+        if made is None or event.agent is None or event.agent in context.child_agents:
+            continue
+        wrong = made["role"] == "agent" and event.agent != made.agent
+        told = f"{event['instance']}, which serves {made.agent}, was told {event['event']} of {event.agent}"
+        yield f"{told} (event {event.seq})" if wrong else None
+
+
 @invariant("tool_call.the-rest-of-the-chain-decides", roles="bridge")
 def the_rest_of_the_chain_is_asked_once(story: Story, context: Context) -> Answers:
     made = [story.number(event) for event in story.kinds["operator"] if event["act"] == "policy"]

@@ -107,6 +107,27 @@ Feature: cancel
       | false | []      |
       | true  | [later] |
 
+  @rule:cancel.the-inbox-is-emptied-unless-kept @case:twice
+  Scenario Outline: Input is queued before a cancel that keeps it and another one
+    Given a native tool "look"
+    And the body of "look" does
+      """
+      acts:
+        - {do: host, call: agent.followup, args: [later], scope: main}
+        - {do: host, call: agent.cancel, args: [{kind: user}, {keepInbox: true}], scope: main}
+        - {do: host, call: agent.cancel, args: [{kind: user}, {keepInbox: <kept>}], scope: main}
+      """
+    When the model calls "look"
+    Then turn 1 ends as aborted
+    And the host answers
+      | call           | in   | answer           |
+      | inbox.nextTurn | main | returns: <inbox> |
+
+    Examples:
+      | kept  | inbox   |
+      | false | []      |
+      | true  | [later] |
+
   @rule:cancel.what-is-kept-is-answered-first
   Scenario: A prompt comes after a cancel that kept the inbox
     Given a native tool "look"

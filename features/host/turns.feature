@@ -168,6 +168,20 @@ Feature: turns
       """
     And turn 1 ends as completed
 
+  @rule:turns.turn-stopping-is-waited-for-and-may-go-on @case:after-a-reply-that-was-cut
+  Scenario: A listener adds something after a reply that its length limit cut off
+    Given a native tool "look"
+    And a listener "stopping" of agent/turn-stopping that
+      """
+      when: {nth: 1}
+      acts: [{do: host, call: agent.steer, args: [one more], scope: main}]
+      """
+    When the model calls in one message
+      | tool | finish |
+      | look | length |
+    Then request 2 carries the text "one more"
+    And turn 1 ends as max-tokens
+
   @rule:turns.entering-messages-may-be-rewritten
   Scenario: A listener before the step lets nothing in
     Given a listener "gate" of agent/pre-step that

@@ -40,6 +40,7 @@ Feature: tool_call
       | "notes are closed.\\n\\nAsk the keeper: room 4" | Ask the keeper: room 4             |
       | "закрыто до утра ✋🏽 – ask again"              | закрыто до утра ✋🏽 – ask again   |
       | "100% of {notes} are %s, <closed> & sealed"     | 100% of {notes} are %s, <closed> & |
+      | "$$5 for $& and $1, or ${reason}"               | $$5 for $& and $1, or $            |
 
   @rule:tool_call.a-block-keeps-the-tool-from-running @case:long-reason
   Scenario: A long reason reaches the model to its end
@@ -322,6 +323,21 @@ Feature: tool_call
       the return of tool_call of call "1" in package "alpha"
       the tool_call of call "1" in package "beta"
       the body of call "1"
+      """
+
+  @rule:tool_call.handlers-are-asked-in-load-order @case:added-late
+  Scenario: A handler that the first package adds late is asked before those of the next
+    Given a package "alpha" with the tool "open_notes"
+    And the tool "open_notes" calls on with [{"id": "late", "event": "tool_call"}]
+    And package "beta" listens to tool_call
+    And package "alpha" registers the tool "write_note"
+    And the model first calls "open_notes"
+    When the model calls "write_note"
+    Then this order holds
+      """
+      handler "late" of call "2"
+      the tool_call of call "2" in package "beta"
+      the body of call "2"
       """
 
   @rule:tool_call.a-gate-that-throws-blocks
@@ -1700,6 +1716,55 @@ Feature: tool_call
     And the model calls "write_note"
     Then the model is asked 3 times
 
+  @rule:tool_call.a-vote-ends-with-its-batch @case:throws-later
+  Scenario: A tool that asked to stop throws the next time
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" asks to stop
+    And the tool "write_note" does
+      """
+      when: {call: "2"}
+      throws: the pen broke
+      """
+    When the model calls "write_note"
+    And the model calls "write_note"
+    Then call "2" fails and says "the pen broke"
+    And the model is asked 3 times
+
+  @rule:tool_call.a-vote-outlives-its-package @case:of-its-tool
+  Scenario: The package of a tool that asked to stop is removed by the next call, which asks as well
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" asks to stop
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: notes}]
+      returns: {content: [{type: text, text: closed}], details: {}, terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | close_shop |
+    Then call "1" succeeds
+    And call "2" succeeds
+    And the model is asked 1 times
+
+  @rule:tool_call.a-vote-outlives-its-package @case:of-its-judge
+  Scenario: A package that blocked a call asking to stop is removed by the next call, which asks as well
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" asking to stop
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: unload, package: guard}]
+      returns: {content: [{type: text, text: closed}], details: {}, terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | close_shop |
+    Then the tool "write_note" does not run
+    And the model is asked 1 times
+
   @rule:tool_call.a-cancelled-vote-is-gone
   Scenario: The user cancels while a call that asks to stop is judged
     Given a package "notes" with the tool "write_note"
@@ -1797,6 +1862,8 @@ Feature: tool_call
       | decision                                                           |
       | {"kind": "allow", "note": "seen by the clerk"}                     |
       | {"kind": "deny", "reason": "office hours", "note": "by the clerk"} |
+      | {"kind": "deny", "reason": ""}                                     |
+      | {"kind": "ask"}                                                    |
 
   @rule:tool_call.own-denials-are-well-formed
   Scenario Outline: The bridge's own denial as the host sees it

@@ -160,6 +160,20 @@ Feature: tool_execution_end
     And package "recorder" sees tool_execution_end of call "2" with {"isError": false}
     And call "2" succeeds
 
+  @rule:tool_execution_end.every-agents-calls-start-and-end @case:added-for-one
+  Scenario: A package begins to listen at the call of one agent, and another agent calls
+    Given an agent "main"
+    And an agent "other"
+    And package "latecomer" answers tool_execution_start with
+      """
+      when: {agent: main, nth: 1}
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_execution_end}]}]
+      """
+    When the model calls "read_note"
+    And the model of agent "other" calls "read_note"
+    Then handler "late" is entered for call "1"
+    And package "recorder" sees tool_execution_end 2 times
+
   @rule:tool_execution_end.agents-do-not-wait-for-each-others-handlers
   Scenario Outline: A handler is busy with one agent's call while another agent calls
     Given an agent "main"
@@ -637,6 +651,16 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_end of call "1" with {"result": {"content": []}, "isError": false}
 
+  @rule:tool_execution_end.carries-the-final-result @case:changed-in-place
+  Scenario: A result that a handler changed in place
+    Given the tool "read_note" answers "KEY=abc123"
+    And package "redactor" answers tool_result with
+      """
+      ops: [{op: set, path: [content, 0, text], value: "KEY=[R]"}]
+      """
+    When the model calls "read_note"
+    Then the end of call "1" tells what the log keeps
+
   @rule:tool_execution_end.carries-the-pictures
   Scenario: A result with a picture
     Given the tool "read_note" does
@@ -689,6 +713,21 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then the end of call "1" tells what the log keeps
     And the end of call "2" tells what the log keeps
+
+  @rule:tool_execution_end.equals-the-durable-result @case:text-like-a-failures
+  Scenario: A success whose text looks like a failure's
+    Given a native tool "disk_reader"
+    And the tool "read_note" answers "Error: none were found"
+    And the native tool "disk_reader" answers "Error: none were found"
+    When the model calls in one message
+      | tool        |
+      | read_note   |
+      | disk_reader |
+    Then the end of call "1" tells what the log keeps
+    And the end of call "2" tells what the log keeps
+    And package "recorder" sees tool_execution_end of call "1" with {"isError": false}
+    And package "recorder" sees tool_execution_end of call "2" with {"isError": false}
+    And package "recorder" sees tool_result of call "1" with {"isError": false}
 
   @rule:tool_execution_end.a-call-outlives-its-package
   Scenario: A package is removed while its tool runs
@@ -1126,6 +1165,36 @@ Feature: tool_execution_end
       | tool_execution_start  |
       | tool_execution_update |
       | tool_execution_end    |
+
+  @rule:tool_execution_end.a-handler-added-at-work-is-told-from-then-on @case:of-the-call-at-hand
+  Scenario Outline: A package begins to listen to what comes next of a call, while it has <begun>
+    Given package "latecomer" answers <begun> with
+      """
+      acts: [{do: pi, call: "on", args: [{id: late, event: <event>}]}]
+      """
+    And the tool "read_note" sends the update "half a page"
+    When the model calls "read_note"
+    Then handler "late" is entered for call "1"
+
+    Examples:
+      | begun                | event                 |
+      | tool_execution_start | tool_execution_end    |
+      | tool_call            | tool_execution_update |
+      | tool_call            | tool_execution_end    |
+      | tool_result          | tool_execution_end    |
+
+  @rule:tool_execution_end.a-handler-added-at-work-is-told-from-then-on @case:between-two-updates
+  Scenario: A package begins to listen between two partial results
+    Given the tool "read_note" does
+      """
+      acts:
+        - {do: update, update: {content: [{type: text, text: half a page}]}}
+        - {do: pi, call: "on", args: [{id: late, event: tool_execution_update}]}
+        - {do: update, update: {content: [{type: text, text: a page}]}}
+      returns: {content: [{type: text, text: read}]}
+      """
+    When the model calls "read_note"
+    Then handler "late" is entered for call "1"
 
   @rule:tool_execution_end.calls-of-a-child-agent
   Scenario: A call of an agent that works for another

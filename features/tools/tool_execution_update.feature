@@ -280,6 +280,32 @@ Feature: tool_execution_update
     Then package "digger" sees the updates ["in time"] of call "1"
     And call "1" fails and says "the shovel broke"
 
+  @rule:tool_execution_update.none-after-the-end @case:beside-another-call
+  Scenario: An update after the answer, while another call of the tool is at work
+    Given package "digger" registers the tool "drill" with
+      """
+      executionMode: parallel
+      """
+    And the tool "drill" does
+      """
+      when: {call: "1"}
+      acts: [{do: hold, kinds: [tool.enter]}]
+      returns: {content: [{type: text, text: done}]}
+      lateUpdates: [{content: [{type: text, text: too late}]}]
+      """
+    And the tool "drill" does
+      """
+      when: {call: "2"}
+      delayMs: 50
+      returns: {content: [{type: text, text: done}]}
+      """
+    When the model calls in one message
+      | tool  |
+      | drill |
+      | drill |
+    Then package "digger" sees the updates [] of call "1"
+    And package "digger" sees the updates [] of call "2"
+
   @rule:tool_execution_update.none-for-native-tools @on:bridge
   Scenario: A native tool
     Given a native tool "disk_reader"
@@ -363,6 +389,37 @@ Feature: tool_execution_update
       | drill |
     Then package "digger" sees the updates ["first hole", "third hole"] of call "1"
     And package "digger" sees the updates ["second hole"] of call "2"
+
+  @rule:tool_execution_update.each-call-has-its-own @case:id-seen-before
+  Scenario: Partial results of calls whose id an earlier one had
+    Given the tool "dig" does
+      """
+      when: {nth: 1}
+      acts: [{do: update, update: {content: [{type: text, text: first hole}]}}]
+      returns: {content: [{type: text, text: dug}]}
+      """
+    And the tool "dig" does
+      """
+      when: {nth: 2}
+      acts: [{do: update, update: {content: [{type: text, text: second hole}]}}]
+      returns: {content: [{type: text, text: dug}]}
+      """
+    And the tool "dig" does
+      """
+      when: {nth: 3}
+      acts: [{do: update, update: {content: [{type: text, text: third hole}]}}]
+      returns: {content: [{type: text, text: dug}]}
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool |
+      | same | dig  |
+    When the model calls in one message
+      | id   | tool |
+      | same | dig  |
+    And the model calls in one message
+      | id   | tool |
+      | same | dig  |
+    Then package "digger" sees the updates ["first hole", "second hole", "third hole"] of call "same"
 
   @rule:tool_execution_update.never-in-the-log
   Scenario: Progress is not part of the result
@@ -507,6 +564,30 @@ Feature: tool_execution_update
       | just a text        |
       | {"$": undefined}   |
       | null               |
+      | 0                  |
+      | false              |
+      | ""                 |
+      | []                 |
+      | {}                 |
+
+  @rule:tool_execution_update.odd-partials-pass @case:as-it-is
+  Scenario Outline: A partial result that is <partial>, as a handler gets it
+    Given the tool "dig" does
+      """
+      acts: [{do: update, update: <partial>}]
+      returns: {content: [{type: text, text: dug}]}
+      """
+    When the model calls "dig"
+    Then package "digger" sees tool_execution_update of call "1" with {"partialResult": <partial>}
+
+    Examples:
+      | partial                           |
+      | "half"                            |
+      | 0                                 |
+      | false                             |
+      | ""                                |
+      | ["half", null]                    |
+      | {"content": "half", "left": null} |
 
   @rule:tool_execution_update.arguments @on:bridge
   Scenario: The arguments

@@ -258,6 +258,23 @@ Feature: tool_result
     When the model calls "read_note"
     Then the log keeps {"content": [{"type": "text", "text": "line 1"}, {"type": "text", "text": "line 2"}, {"type": "text", "text": "line 3"}, {"type": "text", "text": "line 4"}, {"type": "text", "text": "line 5"}, {"type": "text", "text": "line 6"}, {"type": "text", "text": "line 7"}, {"type": "text", "text": "line 8"}, {"type": "text", "text": "line 9"}, {"type": "text", "text": "line 10"}, {"type": "text", "text": "line 11"}, {"type": "text", "text": "line 12"}, {"type": "text", "text": "line 13"}, {"type": "text", "text": "line 14"}, {"type": "text", "text": "line 15"}, {"type": "text", "text": "line 16"}, {"type": "text", "text": "line 17"}, {"type": "text", "text": "line 18"}, {"type": "text", "text": "line 19"}, {"type": "text", "text": "line 20"}, {"type": "text", "text": "line 21"}, {"type": "text", "text": "line 22"}, {"type": "text", "text": "line 23"}, {"type": "text", "text": "line 24"}]} as the result of call "1"
 
+  @rule:tool_result.text-is-replaced @case:to-the-letter
+  Scenario Outline: A text of odd characters takes the place of another
+    Given package "editor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: <text>}]}
+      """
+    When the model calls "read_note"
+    Then the log keeps {"content": [{"type": "text", "text": <text>}]} as the result of call "1"
+
+    Examples:
+      | text                                   |
+      | "one\\u0000two\\u001b[31m three"       |
+      | "one\\r\\ntwo\\n\\nthree\\r"           |
+      | "  one\\n  two \\t"                    |
+      | "cafe\\u0301 \\ufeff\\u200b \\ufb01 \\u212b" |
+      | "$$ $& %s {0} ${x} &amp; <b>"          |
+
   @rule:tool_result.allowed-calls-are-patched
   Scenario: The result of a call that the user allowed
     Given the host's approval service is allowed-once
@@ -414,6 +431,17 @@ Feature: tool_result
       """
     When the model calls "read_note"
     Then call "1" fails and says "no such file, try another shelf"
+
+  @rule:tool_result.an-errors-text-is-replaced @case:by-nothing
+  Scenario: The text of a failure is taken away
+    Given the tool "read_note" throws "no shelf in room 4"
+    And package "redactor" answers tool_result with
+      """
+      returns: {content: []}
+      """
+    When the model calls "read_note"
+    Then call "1" fails
+    And request 2 carries nothing of "room 4"
 
   @rule:tool_result.an-error-stays-an-error @on:bridge
   Scenario: A failure cannot be recovered
@@ -603,6 +631,19 @@ Feature: tool_result
       | run  | {"lane": 2} |
     Then package "watcher" sees tool_result of call "1" with {"input": {"lane": "outer"}}
     And package "watcher" sees tool_result of call "2" with {"input": {"lane": 2}}
+
+  @rule:tool_result.input-is-what-the-tool-ran-with @case:prepared
+  Scenario: Arguments that the tool itself prepares, each time in addition
+    Given a package "library" with the tool "fetch_note" and
+      """
+      prepare: {ops: [{op: append, path: [pages], value: 9}]}
+      """
+    And package "watcher" listens to tool_call
+    And package "watcher" listens to tool_result
+    When the model calls "fetch_note" with {"pages": [1]}
+    Then package "watcher" sees tool_call of call "1" with {"input": {"pages": [1, 9]}}
+    And the tool "fetch_note" runs with {"pages": [1, 9]}
+    And package "watcher" sees tool_result of call "1" with {"input": {"pages": [1, 9]}}
 
   @rule:tool_result.every-agents-results-are-patched
   Scenario: The results of every agent's calls are patched
@@ -1278,6 +1319,27 @@ Feature: tool_result
       | same | read_note | {"page": 2} |
     Then package "watcher" sees tool_result with {"input": {"page": 2}, "content": [{"type": "text", "text": "the second page"}]}
 
+  @rule:tool_result.an-id-seen-before-is-patched-again @case:once
+  Scenario: Of two calls with the same id a handler patches the first
+    Given package "redactor" answers tool_result with
+      """
+      when: {nth: 1}
+      returns: {content: [{type: text, text: hidden by the redactor}]}
+      """
+    And package "watcher" listens to tool_result
+    And the tool "read_note" does
+      """
+      when: {nth: 2}
+      returns: {content: [{type: text, text: the second page}], details: {}}
+      """
+    When the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    And the model calls in one message
+      | id   | tool      |
+      | same | read_note |
+    Then request 4 carries the text "the second page"
+
   # --- when, and what is left of it ---
 
   @rule:tool_result.awaited-before-the-log
@@ -1366,6 +1428,13 @@ Feature: tool_result
     Then a notice names "the handler stumbled over its laces"
     And a notice names "the handler stumbled over the cat"
 
+  @rule:tool_result.a-throwing-handler-is-reported @case:two-packages
+  Scenario: What two packages threw in the same words
+    Given package "clumsy_reader" throws "the handler stumbled over its laces" from tool_result
+    And package "clumsy_writer" throws "the handler stumbled over its laces" from tool_result
+    When the model calls "read_note"
+    Then 2 notices of all instances name "the handler stumbled over its laces"
+
   @rule:tool_result.a-removed-package-patches-nothing
   Scenario: A package that the operator removed
     Given package "redactor" replaces the text of results by "KEY=[R]"
@@ -1448,3 +1517,18 @@ Feature: tool_result
     Then handler "late" is entered for call "2"
     And handler "late" is entered for call "3"
     And handler "late" is entered for call "4"
+
+  @rule:tool_result.a-handler-added-at-work-is-asked-from-then-on @case:of-the-call-at-hand
+  Scenario: A handler is added about the very call whose result comes next
+    Given package "editor" answers tool_call with
+      """
+      acts: [{do: pi, call: "on", args: [{id: late, event: tool_result}]}]
+      """
+    When the model calls "read_note"
+    Then handler "late" is entered for call "1"
+
+  @rule:tool_result.a-handler-added-at-work-is-asked-from-then-on @case:by-the-tool
+  Scenario: A tool adds a handler of its own result
+    Given the tool "read_note" calls on with [{"id": "late", "event": "tool_result"}]
+    When the model calls "read_note"
+    Then handler "late" is entered for call "1"

@@ -15,6 +15,8 @@ Feature: user_bash
       | prompt  |
       | !ls     |
       | !!ls -a |
+      | ! ls    |
+      | !       |
 
   @rule:user_bash.a-prompt-is-a-prompt @case:while-it-works
   Scenario Outline: Input that begins with an exclamation mark, given while the agent works
@@ -32,6 +34,12 @@ Feature: user_bash
       | how       | request |
       | steer     | 2       |
       | follow_up | 3       |
+
+  @rule:user_bash.a-prompt-is-a-prompt @case:after-blanks
+  Scenario: A prompt with blanks before its exclamation mark
+    When the user says "  !ls -a"
+    Then package "shell_history" never sees user_bash
+    And request 1 carries the text "  !ls -a"
 
   @rule:user_bash.a-call-named-bash-is-a-call @case:native
   Scenario: A model's call of a native tool named bash

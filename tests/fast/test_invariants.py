@@ -448,6 +448,7 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         lacks("model.request", "look", request=1),
         "a list between prompts",
     ),
+    "who-serves-one-agent-hears-of-it-alone": ("two calls", told("instance.created", {"role": "agent"}), "nothing"),
     "nothing-runs-unjudged": ("two calls", without("handler.enter", event="tool_call"), "a block"),
     "every-result-is-shown": ("two calls", without("handler.enter", event="tool_result", call_id="1"), "a block"),
     "every-native-result-is-shown": (
