@@ -9,6 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, wraps
@@ -335,7 +336,11 @@ _grounds: dict[str | None, Ground] = {}
 
 def _sweep_named(name: str) -> Kill:
     mutant = load_mutants()[name]
-    return sweep_one(mutant, _grounds[mutant.mount])
+    try:
+        return sweep_one(mutant, _grounds[mutant.mount])
+    except Exception as error:
+        error.add_note(f"while programs ran on the mutant {name}")
+        raise
 
 
 def main(argv: list[str]) -> int:
@@ -372,14 +377,18 @@ def main(argv: list[str]) -> int:
         _grounds[mount] = first if mount is None else Ground(chief, mount).walk()
     # A fork has programs and reference already; nothing of the loop they were made on is used again, and what is there
     # is no garbage: a child that looked through it would copy it, page by page.
-    with spared(), multiprocessing.get_context("fork").Pool(max(1, given.n)) as pool:
-        kills = []
-        for kill in pool.imap_unordered(_sweep_named, [mutant.name for mutant in chosen]):
-            kills.append(kill)
-            if given.verbose:
-                print(f"{len(kills)}/{len(chosen)} {kill.mutant}: {kill.by or 'not caught'}", flush=True)
-        pool.close()
-        pool.join()
+    kills: list[Kill] = []
+    fork = multiprocessing.get_context("fork")
+    with spared(), ProcessPoolExecutor(max(1, given.n), mp_context=fork) as pool:
+        try:
+            for done in as_completed([pool.submit(_sweep_named, mutant.name) for mutant in chosen]):
+                kill = done.result()
+                kills.append(kill)
+                if given.verbose:
+                    print(f"{len(kills)}/{len(chosen)} {kill.mutant}: {kill.by or 'not caught'}", flush=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return _tell(kills, len(drawn), time.monotonic() - started, given.report)
 
 

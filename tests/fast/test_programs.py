@@ -14,7 +14,7 @@ from conformance.drivers.driver import AdapterGone, HarnessError
 from conformance.drivers.protocol import AgentPrompt, Message, ModelAnswer, NativeSpec, ToolCall
 from conformance.drivers.reference import make_backend
 from conformance.invariants import Broken
-from conformance.mutants import load_mutants
+from conformance.mutants import load_mutants, sweep
 from conformance.mutants.sweep import Ground, changed, sweep_one
 from conformance.programs.clock import patient_runner
 from conformance.programs.likeness import first_difference, normal
@@ -223,3 +223,16 @@ def test_what_is_seen_only_once_is_told_as_it_was_seen(reference: Connection) ->
     assert found is not None
     assert [each.invariant for each in found.broken] == ["moody"]
     assert found.program == found.first
+
+
+@pytest.mark.parametrize("error", [RuntimeError("the ground gave way"), GeneratorExit()])
+def test_a_sweep_that_breaks_in_one_process_ends_with_what_broke(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def breaks(*given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sweep, "sweep_one", breaks)
+
+    with pytest.raises(type(error)):
+        sweep.main(["block-ignored", "end-before-result", "--examples", "2", "-n", "1"])
