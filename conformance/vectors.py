@@ -254,11 +254,16 @@ def _check_content(holder: str, content: Any, answer: Mapping[str, Any]) -> None
 
 
 def _check_pictures(stage: Stage, content: Any, reply: Reply) -> None:
-    """Of a bridge, no picture's bytes are in the log: a block refers to what the attachment store keeps."""
+    """Of a bridge, no picture's bytes are in the log: a block refers to its own attachment."""
     for block in images_of(content):
         kept = block.get("attachment")
         known = isinstance(kept, dict) and bool(kept.get("attachmentId"))
         check(known, "a picture in the log refers to an attachment", show(block))
+    given = images_of(reply.returns.get("content")) if isinstance(reply.returns, dict) else []
+    references = [json.dumps(block["attachment"], sort_keys=True) for block in images_of(content)]
+    if len(references) == len(given):
+        pictures, found = len({block.get("data") for block in given}), len(set(references))
+        check(found >= pictures, f"the log refers to {pictures} different pictures", f"it refers to {found}")
     for event in stage.trace.of("log.call", "log.result", "log.assistant", "log.user"):
         _check_no_bytes(reply, f"the {event.kind} of the log", event.data)
 

@@ -172,6 +172,13 @@ Feature: exec
     When the model calls "run"
     Then exec resolved with {"stdout": "done\n", "code": 0, "killed": false}
 
+  @rule:exec.a-timeout-kills @case:beside-everything
+  Scenario: A timeout beside a folder and a signal, for two programs at once
+    Given the signal "stop" is aborted later
+    And the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 1.6"], {"timeout": 200, "cwd": "/", "signal": {"$": "signal", "id": "stop"}}]
+    When the model calls "run"
+    Then every exec resolved with {"killed": true}
+
   @rule:exec.a-timeout-may-be-a-text
   Scenario: A timeout in digits
     Given the tool "run" calls exec with ["sh", ["-c", "exec sleep 1.6"], {"timeout": "300"}]
@@ -340,6 +347,12 @@ Feature: exec
     Given the tool "run" calls exec with ["printf", ["\\377\\376ok a\\0b"]]
     When the model calls "run"
     Then exec resolved with {"stdout": "\ufffd\ufffdok a\u0000b", "code": 0}
+
+  @rule:exec.bytes-that-are-no-utf8 @case:the-other-stream
+  Scenario: Bytes of no encoding on the other stream
+    Given the tool "run" calls exec with ["sh", ["-c", "printf '\\377\\376ok a\\000b' >&2"]]
+    When the model calls "run"
+    Then exec resolved with {"stderr": "\ufffd\ufffdok a\u0000b", "code": 0}
 
   @rule:exec.plain-variables-reach-the-child
   Scenario: The home folder

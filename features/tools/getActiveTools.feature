@@ -60,6 +60,21 @@ Feature: getActiveTools
     And request 3 lists "disk_writer"
     And request 3 does not list "disk_reader"
 
+  @rule:getActiveTools.follows-the-hosts-own-tools-at-once
+  Scenario: The list follows the host's own tools while a tool runs
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" does
+      """
+      acts:
+        - {do: native, native: {name: disk_writer, description: writes to the disk, parameters: {type: object, properties: {}}}}
+        - {do: drop-native, name: disk_reader}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    When the model calls "write_note"
+    Then getActiveTools returned a list with "disk_writer"
+    And getActiveTools returned a list without "disk_reader"
+    And getActiveTools returned the names of request 2
+
   @rule:getActiveTools.follows-a-restriction-at-once
   Scenario: Asked in the handler that narrowed
     Given a native tool "disk_writer"

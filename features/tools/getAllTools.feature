@@ -57,6 +57,39 @@ Feature: getAllTools
     Then getAllTools returned the rows of request 2
     And getAllTools returned a list with "draw_map"
 
+  @rule:getAllTools.rows-equal-the-catalogue @on:bridge @case:in-place-of-a-native
+  Scenario: The row of a package's tool that has a native tool's name
+    Given a native tool "disk_scale" with
+      """
+      description: Weighs the disk
+      parameters: {type: object, properties: {weight: {type: number}}}
+      """
+    And a package "maps" with the tool "disk_scale" and
+      """
+      description: Scales the map of a disk
+      parameters: {type: object, properties: {scale: {type: string}}}
+      """
+    When the model calls "disk_reader"
+    Then getAllTools returned the rows of request 1
+    And getAllTools returned a list with "disk_scale"
+
+  @rule:getAllTools.follows-the-hosts-own-tools
+  Scenario: The row of a native tool that has made place for another one of its name
+    Given a native tool "disk_scale" with
+      """
+      description: Weighs the disk
+      """
+    When the model calls "disk_reader"
+    And the native tool "disk_scale" is removed
+    And the native tool "disk_scale" is registered with
+      """
+      description: Weighs every disk
+      parameters: {type: object, properties: {weight: {type: number}}}
+      """
+    And the model calls "disk_reader"
+    Then getAllTools returned the rows of request 3
+    And getAllTools returned a list with "disk_scale"
+
   @rule:getAllTools.rows-equal-the-catalogue @on:pi
   Scenario: On Pi rows and catalogue are the registered ones
     When the model calls "disk_reader"

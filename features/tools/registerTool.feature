@@ -192,6 +192,22 @@ Feature: registerTool
       And the system prompt of request 1 has "Weighs anything up to a ton"
       And the system prompt of request 1 has "Put the heavy ones at the bottom"
 
+    @rule:registerTool.prompt-snippet-while-active @case:nearly-alike
+    Scenario: Guidelines that differ in a capital, a sign or their end are all in the prompt
+      Given a package "parcels" with the tool "print_label" and
+        """
+        promptGuidelines: [Print in COLOUR, Print in colour, Print in colour!, Print in colour on Mondays]
+        """
+      And package "parcels" registers the tool "weigh" with
+        """
+        promptGuidelines: [print in colour]
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Print in COLOUR"
+      And the system prompt of request 1 has "Print in colour!"
+      And the system prompt of request 1 has "Print in colour on Mondays"
+      And the system prompt of request 1 has "print in colour"
+
     @rule:registerTool.prompt-snippet-while-active @case:long
     Scenario: A long text in other scripts and on two lines is in the prompt, however its blanks are written
       Given a package "parcels" with the tool "print_label" and
@@ -628,6 +644,18 @@ Feature: registerTool
       And call "2" fails and says "tray"
       And call "2" fails and says nothing of "copies"
 
+    @rule:registerTool.a-validation-error-shows-what-it-received @case:of-its-own-call
+    Scenario: Two calls with the same problem each show what they received
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      And the model first calls "print_label" with {"copies": "a few"}
+      When the model calls "print_label" with {"copies": "plenty"}
+      Then call "1" fails and says "a few"
+      And call "2" fails and says "plenty"
+      And call "2" fails and says nothing of "a few"
+
     @rule:registerTool.arguments-are-coerced-as-on-pi @case:long
     Scenario: A text of two hundred thousand characters reaches the tool whole
       Given a package "parcels" with the tool "print_label" and
@@ -783,6 +811,16 @@ Feature: registerTool
       When the model calls "print_label" with {"stops": ["here"]}
       Then the tool "print_label" runs with {"stops": ["here", "depot"]}
 
+    @rule:registerTool.prepare-arguments-runs-once @case:changed-by-a-handler
+    Scenario: What a handler changes is not prepared once more
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {ops: [{op: append, path: [stops], value: depot}]}
+        """
+      And package "rewriter" changes the argument "tray" of "print_label" to "lower"
+      When the model calls "print_label" with {"stops": ["here"], "tray": "upper"}
+      Then the tool "print_label" runs with {"stops": ["here", "depot"], "tray": "lower"}
+
     @rule:registerTool.a-throwing-prepare-arguments-fails-the-call
     Scenario: A preparation that throws is the call's error
       Given a package "parcels" with the tool "print_label" and
@@ -793,6 +831,18 @@ Feature: registerTool
       Then the tool "print_label" does not run
       And call "1" fails and says "the old form is gone"
       And the model is asked 2 times
+
+    @rule:registerTool.a-throwing-prepare-arguments-fails-the-call @case:again
+    Scenario: A preparation that throws does so for each call
+      Given a package "parcels" with the tool "print_label" and
+        """
+        prepare: {throws: {$: error, name: Error, message: the old form is gone}}
+        """
+      And the model first calls "print_label"
+      When the model calls "print_label"
+      Then the tool "print_label" does not run
+      And call "1" fails and says "the old form is gone"
+      And call "2" fails and says "the old form is gone"
 
     @rule:registerTool.what-prepare-arguments-returns-is-validated
     Scenario Outline: A preparation that returns <what> makes the call invalid
@@ -1297,6 +1347,26 @@ Feature: registerTool
       And the log keeps {"isError": false, "content": [{"type": "text", "text": "here"}, {"type": "image"}]} as the result of call "3"
       And the log keeps {"isError": false, "content": [{"type": "text", "text": "here"}, {"type": "image"}]} as the result of call "4"
 
+    @rule:registerTool.text-results-reach-log-and-model @case:after-an-update
+    Scenario Outline: A result <what> is not filled up from an update
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        acts: [{do: update, update: {content: [{type: text, text: half way}], details: {printed: 21}}}]
+        returns: <result>
+        """
+      And package "recorder" listens to every tool event
+      When the model calls "print_label"
+      Then call "1" succeeds
+      And package "recorder" sees the updates ["half way"] of call "1"
+      And request 2 carries nothing of "half way"
+      And the log keeps {"isError": false, "content": <kept>} as the result of call "1"
+
+      Examples:
+        | what           | result                                             | kept                                   |
+        | without blocks | {content: [], details: {}}                         | []                                     |
+        | that is blank  | {content: [{type: text, text: ""}], details: {}}   | [{"type": "text", "text": ""}]         |
+
     @rule:registerTool.calls-and-results-look-like-a-natives-in-the-log
     Scenario Outline: A <owner> tool's call and result have the host's form
       Given a native tool "native_scale"
@@ -1650,6 +1720,27 @@ Feature: registerTool
         | mcp.parcels/labels:print@2 |
         | café_printer |
         | print_a_label_for_a_parcel_that_is_to_be_sent_to_another_country_before_the_end_of_the_week_or_later |
+
+    @rule:registerTool.odd-names @case:side-by-side
+    Scenario Outline: Names that differ in one sign are names of different tools, <name> among them
+      Given a package "parcels" with the tool "print label"
+      And package "parcels" registers the tool "print-label"
+      And package "parcels" registers the tool "print_label"
+      And package "parcels" registers the tool "print.label"
+      And package "parcels" registers the tool "print/label"
+      And package "parcels" registers the tool "print label "
+      And the tool "<name>" answers "the one that was meant"
+      When the model calls "<name>"
+      Then request 1 lists "<name>"
+      And call "1" succeeds with "the one that was meant"
+
+      Examples:
+        | name        |
+        | print label |
+        | print-label |
+        | print_label |
+        | print.label |
+        | print/label |
 
     @rule:registerTool.only-visible-tools-run
     Scenario Outline: The name <name> is not that of print_label
@@ -2055,6 +2146,48 @@ Feature: registerTool
       Then call "1" succeeds
       And call "2" fails and says "copies"
       And call "3" succeeds
+
+    @rule:registerTool.registering-again-moves-everything @case:one-change
+    Scenario Outline: After a second registration that changes <what> alone, the new schema judges calls
+      Given a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: <before>}, tray: {type: string}}<closed before>}
+        """
+      And package "parcels" registers the tool "manage"
+      And the tool "manage" does
+        """
+        acts: [{do: pi, call: registerTool, args: [{name: print_label, label: print_label, description: Calls print_label, parameters: {type: object, properties: {copies: {type: <after>}, tray: {type: string}}<closed after>}}]}]
+        """
+      And the model first calls "print_label" with {"copies": "1", "tray": "upper"}
+      And the model first calls "manage"
+      When the model calls "print_label" with <sent>
+      Then call "1" succeeds
+      And call "3" of "print_label" runs with <given>
+
+      Examples:
+        | what            | before  | closed before                 | after  | closed after                 | sent                        | given                       |
+        | a type          | number  |                               | string |                              | {"copies": 2}               | {"copies": "2"}             |
+        | another type    | string  |                               | number |                              | {"copies": "2"}             | {"copies": 2}               |
+        | what is allowed | number  | , additionalProperties: false | number |                              | {"copies": "2", "size": 7}  | {"copies": 2, "size": 7}    |
+        | what is needed  | number  | , required: [tray]            | number | , required: [copies]         | {"copies": "2"}             | {"copies": 2}               |
+
+    @rule:registerTool.registering-again-moves-everything @case:looks-the-same
+    Scenario: After a second registration that looks like the first the new behaviour runs
+      Given a package "parcels" with the tool "print_label" and
+        """
+        description: prints labels
+        parameters: {type: object, properties: {copies: {type: number}}}
+        """
+      And the tool "print_label" calls registerTool with [{"name": "print_label", "label": "print_label", "tag": "new", "description": "prints labels", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the tool "print_label" does
+        """
+        tag: new
+        returns: {content: [{type: text, text: from the new one}], details: {}}
+        """
+      And the model first calls "print_label"
+      When the model calls "print_label"
+      Then call "1" succeeds with "print_label ok"
+      And call "2" succeeds with "from the new one"
 
     @rule:registerTool.registering-again-moves-everything @case:what-is-prepared
     Scenario: After a second registration the new preparation prepares

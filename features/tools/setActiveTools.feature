@@ -352,6 +352,17 @@ Feature: setActiveTools
     And request 1 lists "global_reader_tool"
     And request 1 does not list "global_writer_tool"
 
+  @rule:setActiveTools.a-child-agents-work-narrows-nobody-else
+  Scenario: A tool that runs for an agent that works for another one sets a list
+    Given a package "modes" with the tool "package_narrower_tool"
+    And the tool "package_narrower_tool" calls setActiveTools with [["package_narrower_tool"]]
+    When an agent "helper" is created as a child of "main"
+    And the model of agent "helper" calls "package_narrower_tool"
+    And the model calls "global_writer_tool"
+    Then request 1 lists "global_writer_tool"
+    And request 2 lists "global_writer_tool"
+    And the tool "global_writer_tool" runs 1 times
+
   @rule:setActiveTools.a-tool-registered-later-joins
   Scenario: A tool registered after the list
     Given package "modes" answers tool_call with
@@ -381,6 +392,21 @@ Feature: setActiveTools
     And request 3 lists "package_mixer_tool"
     And request 3 does not list "global_writer_tool"
     And call "3" succeeds
+
+  @rule:setActiveTools.a-tool-registered-later-joins @case:after-a-second-list
+  Scenario: A tool registered after several lists
+    Given package "modes" answers tool_call with
+      """
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: setActiveTools, args: [[global_writer_tool]]}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: registerTool, args: [{name: latecomer_tool, description: late, parameters: {type: object, properties: {}}}]}
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 lists "latecomer_tool"
+    And request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
 
   @rule:setActiveTools.a-tool-registered-again-stays-off
   Scenario: A tool that is switched off is registered once more
@@ -697,6 +723,23 @@ Feature: setActiveTools
     When the user says "hello"
     Then request 1 lists "global_writer_tool"
     And request 1 does not list "global_reader_tool"
+
+  @rule:setActiveTools.while-loading @on:bridge @case:twice
+  Scenario: Of two lists of one package the last counts
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    And package "modes" calls setActiveTools with [["global_writer_tool"]] while loading
+    When the user says "hello"
+    Then request 1 lists "global_writer_tool"
+    And request 1 does not list "global_reader_tool"
+
+  @rule:setActiveTools.while-loading @on:bridge @case:other-calls-after-it
+  Scenario: A list from loading outlives what the factory asks for after it
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    And package "modes" calls getActiveTools with [] while loading
+    And package "modes" calls getAllTools with [] while loading
+    When the user says "hello"
+    Then request 1 lists "global_reader_tool"
+    And request 1 does not list "global_writer_tool"
 
   @rule:setActiveTools.while-loading @on:bridge @case:without-its-own-tool
   Scenario: A list from loading leaves the package's own tool out

@@ -42,6 +42,20 @@ Feature: tool_result
       | {"page": null, "pages": [null, 0, "", false], "": 1}       |
       | {"a": {"b": {"c": {"d": {"e": {"f": {"g": [[[1]]]}}}}}}}   |
       | {"type": "image", "data": "AAAA", "content": [], "$ref": 1} |
+      | {"_meta": {"_page": 1}, "$ref": "#/a", "": 0, "a.b": [], "toString": "t", "constructor": {}, "Type": "x", "type": "y", "7": 7} |
+
+  @rule:tool_result.payload @case:details-left-out
+  Scenario: A result without details has not those of an update
+    Given a package "scales" with the tool "weigh"
+    And the tool "weigh" does
+      """
+      acts: [{do: update, update: {content: [{type: text, text: on the scale}], details: {progress: the needle moves}}}]
+      returns: {content: [{type: text, text: heavy}]}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "weigh"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": "heavy"}], "isError": false}
+    And "the needle moves" is nowhere in the log
 
   @rule:tool_result.payload @case:at-the-same-time
   Scenario: What a handler gets of two calls of a tool that run at the same time
@@ -966,6 +980,21 @@ Feature: tool_result
     When the model calls "take_picture"
     Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg=="}]}
     And package "watcher" sees tool_result of call "2" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAD0lEQVR4nGNgYPgPRmAKABf2A/1+6zfzAAAAAElFTkSuQmCC"}, {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg=="}]}
+
+  @rule:tool_result.pictures-are-shown @case:alike-for-long
+  Scenario: Three pictures of one size that differ in their last line
+    Given a package "camera" with the tool "take_pictures"
+    And the tool "take_pictures" does
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAA00lEQVR4AQHIADf/AChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAKFBQKFBQKFBQKFBQKFBQKFBQKFBQKFBSr6UnByObI4gAAAABJRU5ErkJggg==}
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAA00lEQVR4AQHIADf/AChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBSwIUoREo+eUAAAAABJRU5ErkJggg==}
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAA00lEQVR4AQHIADf/AChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAeFBQeFBQeFBQeFBQeFBQeFBQeFBQeFBS0WUphshsBkgAAAABJRU5ErkJggg==}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "take_pictures"
+    Then package "watcher" sees tool_result of call "1" with {"content": [{"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAA00lEQVR4AQHIADf/AChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAKFBQKFBQKFBQKFBQKFBQKFBQKFBQKFBSr6UnByObI4gAAAABJRU5ErkJggg=="}, {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAA00lEQVR4AQHIADf/AChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBSwIUoREo+eUAAAAABJRU5ErkJggg=="}, {"type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAA00lEQVR4AQHIADf/AChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAoWsgoWsgoWsgoWsgoWsgoWsgoWsgoWsgAKFrIKFrIKFrIKFrIKFrIKFrIKFrIKFrIAChayChayChayChayChayChayChayChayAAeFBQeFBQeFBQeFBQeFBQeFBQeFBQeFBS0WUphshsBkgAAAABJRU5ErkJggg=="}]}
 
   @rule:tool_result.pictures-survive-a-note @case:returned
   Scenario: A note beside a picture

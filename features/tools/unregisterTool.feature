@@ -112,6 +112,19 @@ Feature: unregisterTool
     And request 2 does not list "disk_reader"
     And request 2 lists "manage"
 
+  @rule:unregisterTool.the-packages-other-tools-stay @case:itself-switched-off
+  Scenario: What was switched off stays off when one of it is taken back
+    Given a native tool "disk_reader"
+    And the tool "manage" calls setActiveTools with [["manage"]]
+    And the tool "manage" calls unregisterTool with ["print_label"]
+    When the model calls "manage"
+    And the user says "what is left?"
+    Then request 1 lists "disk_reader"
+    And request 2 does not list "disk_reader"
+    And request 2 does not list "print_label"
+    And request 3 does not list "disk_reader"
+    And request 3 lists "manage"
+
   @rule:unregisterTool.a-native-tool-stays
   Scenario: A native tool is not a package's to take
     Given a native tool "disk_reader"
@@ -256,6 +269,26 @@ Feature: unregisterTool
     When the model calls "print_label" with {"copies": "2"}
     Then the tool "print_label" runs with {"copies": 2}
     And call "2" succeeds with "in colour"
+
+  @rule:unregisterTool.registering-again-is-a-fresh-entry @case:looks-the-same
+  Scenario: A tool that comes back and looks as before runs as it is now
+    Given package "parcels" registers the tool "weigh" with
+      """
+      description: weighs
+      parameters: {type: object, properties: {}}
+      """
+    And the tool "manage" calls unregisterTool with ["weigh"]
+    And the tool "manage" calls registerTool with [{"name": "weigh", "label": "weigh", "tag": "new", "description": "weighs", "parameters": {"type": "object", "properties": {}}}]
+    And the tool "weigh" does
+      """
+      tag: new
+      returns: {content: [{type: text, text: with the new scale}], details: {}}
+      """
+    And the model first calls "weigh"
+    And the model first calls "manage"
+    When the model calls "weigh"
+    Then call "1" succeeds with "weigh ok"
+    And call "3" succeeds with "with the new scale"
 
   @rule:unregisterTool.registering-again-is-a-fresh-entry @case:taken-back-again
   Scenario: A tool that comes back is taken back like any other
