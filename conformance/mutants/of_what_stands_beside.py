@@ -92,6 +92,19 @@ class PatternsKeepFurtherArgumentsAsTheyAre(ToolRuns):
         return super().validated(tool, arguments)
 
 
+@mutant()
+class NamesOfBuiltInsCountAsGiven(ToolRuns):
+    """Takes a required argument that has the name of what every object has for one that is given."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        schema = as_object(tool.definition.get("parameters"))
+        if isinstance(schema.get("required"), list):
+            needed = [name for name in schema["required"] if name not in ("constructor", "toString", "valueOf")]
+            parameters = {**schema, "required": needed}
+            tool = PiTool(tool.instance, tool.name, {**tool.definition, "parameters": parameters})
+        return super().validated(tool, arguments)
+
+
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
@@ -194,6 +207,31 @@ class SecondListsHideWhatComesLater(ActiveTools):
             allowed = sorted(view.visible.keys() & view.restrictable_names)
             self._masks[agent] = (owner, self._host.tools.restrict(agent.scope, allow=allowed))
             lift()
+
+
+@mutant()
+class EmptyNamesOfListsAreSkipped(ActiveTools):
+    """Skips an empty name in a list."""
+
+    def wanted(self, names: Any) -> list[str]:
+        return [name for name in super().wanted(names) if name]
+
+
+@mutant()
+class ListsKnowWhatEveryObjectKnows(ActiveTools):
+    """Looks a name up in a list as in an object: what every object has is in each list."""
+
+    def wanted(self, names: Any) -> list[str]:
+        return [*super().wanted(names), "constructor", "toString", "__proto__", "valueOf", "hasOwnProperty"]
+
+
+@mutant()
+class RemovedPackagesGoOn(Bridge):
+    """Lets the code of a removed package that still runs register tools and set lists."""
+
+    def retire(self, instance: Instance) -> None:
+        super().retire(instance)
+        instance.active = True
 
 
 @mutant()

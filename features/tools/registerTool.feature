@@ -1765,6 +1765,16 @@ Feature: registerTool
       And the tool "" runs 1 times
       And call "1" succeeds
 
+    @rule:registerTool.an-empty-name @case:in-a-list
+    Scenario: A list of active tools names the empty text
+      Given a package "parcels" with the tool ""
+      And package "parcels" registers the tool "manage"
+      And the tool "manage" calls setActiveTools with [["", "manage"]]
+      And the model first calls "manage"
+      When the model calls ""
+      Then request 2 lists ""
+      And call "2" succeeds
+
     @rule:registerTool.label-and-description-may-be-missing
     Scenario Outline: A tool without a <field> is listed and runs
       Given a package "parcels" with the tool "print_label" and
@@ -2372,6 +2382,25 @@ Feature: registerTool
       And request 2 does not list "stack"
       And request 2 does not list "sort"
       And request 2 lists "close_shop"
+
+    @rule:registerTool.a-removed-package-registers-nothing
+    Scenario: A tool whose package is removed while it runs registers another one
+      Given a native tool "disk_reader"
+      And a package "parcels" with the tool "close_shop"
+      And the tool "close_shop" does
+        """
+        acts:
+          - {do: unload, package: parcels}
+          - {do: pi, call: registerTool, args: [{name: ghost_printer, description: haunts, parameters: {type: object, properties: {}}}]}
+        returns: {content: [{type: text, text: closed}], details: {}}
+        """
+      And the model first calls "close_shop"
+      When the model calls "ghost_printer"
+      And the user says "what is left?"
+      Then request 2 does not list "ghost_printer"
+      And request 4 does not list "ghost_printer"
+      And request 4 lists "disk_reader"
+      And the tool "ghost_printer" does not run
 
     @rule:registerTool.tools-go-with-their-package @case:the-name-is-free
     Scenario: A name is free for another package when its package is removed

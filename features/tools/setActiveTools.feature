@@ -73,6 +73,21 @@ Feature: setActiveTools
     And request 2 does not list "global_writer_tool"
     And call "2" succeeds
 
+  @rule:setActiveTools.odd-names-are-names
+  Scenario Outline: A tool called <name> is switched off like any other
+    Given a native tool "<name>"
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then request 1 lists "<name>"
+    And request 2 lists "global_reader_tool"
+    And request 2 does not list "<name>"
+
+    Examples:
+      | name        |
+      | constructor |
+      | toString    |
+      | __proto__   |
+
   @rule:setActiveTools.a-tool-switched-off-is-unknown
   Scenario: The model calls it all the same
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_call
@@ -466,6 +481,22 @@ Feature: setActiveTools
     Then request 2 does not list "global_writer_tool"
     And request 3 does not list "global_writer_tool"
     And request 3 lists "global_reader_tool"
+
+  @rule:setActiveTools.a-removed-package-narrows-nothing
+  Scenario: A tool whose package is removed while it runs sets a list
+    Given a package "modes" with the tool "package_closer_tool"
+    And the tool "package_closer_tool" does
+      """
+      acts:
+        - {do: unload, package: modes}
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+      returns: {content: [{type: text, text: closed}], details: {}}
+      """
+    When the model calls "package_closer_tool"
+    And the user says "what is left?"
+    Then request 2 lists "global_writer_tool"
+    And request 3 lists "global_writer_tool"
+    And request 3 does not list "package_closer_tool"
 
   @rule:setActiveTools.a-package-loaded-later-lifts-nothing
   Scenario: A list stays in force when a further package is loaded
