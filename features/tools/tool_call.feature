@@ -397,6 +397,16 @@ Feature: tool_call
     And call "1" fails and says "the guard stumbled"
     And package "second_guard" never sees tool_call
 
+  @rule:tool_call.a-judge-that-is-no-function-blocks
+  Scenario: A package subscribes with something that is no function
+    Given a package "notes" with the tool "write_note"
+    And package "guard" calls on with [{"id": "odd", "event": "tool_call", "callable": false}] while loading
+    And package "watcher" listens to tool_call
+    When the model calls "write_note"
+    Then the tool "write_note" does not run
+    And call "1" fails with a text
+    And package "watcher" never sees tool_call
+
   @rule:tool_call.a-thrown-value-is-told
   Scenario: A handler that throws a text
     Given a package "notes" with the tool "write_note"
@@ -1057,6 +1067,25 @@ Feature: tool_call
       | assigning | ops: [{op: assign, path: [input], value: {path: /tmp}}]   |
       | returning | returns: {input: {path: /tmp}}                            |
 
+  @rule:tool_call.replacing-the-input-changes-nothing @case:and-then-changed
+  Scenario: One package assigns event.input, and the next changes what it finds there
+    Given a package "notes" with the tool "write_note"
+    And a native tool "disk_cleaner"
+    And package "replacer" answers tool_call with
+      """
+      ops: [{op: assign, path: [input], value: {text: assigned}}]
+      """
+    And package "rewriter" answers tool_call with
+      """
+      ops: [{op: set, path: [input, text], value: assigned and changed}]
+      """
+    When the model calls in one message
+      | tool         | arguments         |
+      | write_note   | {"text": "draft"} |
+      | disk_cleaner | {"text": "draft"} |
+    Then the tool "write_note" runs with {"text": "draft"}
+    And the tool "disk_cleaner" runs with {"text": "draft"}
+
   @rule:tool_call.calls-share-no-arguments
   Scenario: Two calls with equal arguments
     Given a package "notes" with the tool "write_note"
@@ -1141,6 +1170,16 @@ Feature: tool_call
     Then the tool "lens_cleaner" does not run
     And call "2" fails and says "lens_cleaner"
     And the log keeps {"path": "/home"} as the arguments of call "2"
+
+  @rule:tool_call.a-native-tool-is-one-whatever-its-name @case:in-another-case
+  Scenario: A native tool has the name of a package's tool in another case
+    Given a native tool "Lens_Cleaner"
+    And a package "optics" with the tool "lens_cleaner"
+    And package "rewriter" changes the argument "path" of "Lens_Cleaner" to "/tmp"
+    And the model first calls "lens_cleaner"
+    When the model calls "Lens_Cleaner" with {"path": "/home"}
+    Then the tool "Lens_Cleaner" does not run
+    And call "2" fails and says "Lens_Cleaner"
 
   @rule:tool_call.native-arguments-are-never-rewritten @on:pi
   Scenario: On Pi the changed argument reaches the tool
@@ -1548,6 +1587,22 @@ Feature: tool_call
       | same | write_note |
     Then the tool "write_note" runs 2 times
     And the model is asked 3 times
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:without-content
+  Scenario Outline: A result without content that asks to stop
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" does
+      """
+      returns: {content: <content>, details: {}, terminate: true}
+      """
+    When the model calls "write_note"
+    Then call "1" succeeds
+    And the model is asked 1 times
+
+    Examples:
+      | content                  |
+      | []                       |
+      | [{type: text, text: ""}] |
 
   @rule:tool_call.input-at-the-stop-is-answered
   Scenario Outline: Input queued while the last call is judged

@@ -1090,6 +1090,26 @@ Feature: tool_execution_end
       | sequential |
       | parallel   |
 
+  @rule:tool_execution_end.calls-of-a-message-end-each @case:ids-alike
+  Scenario: Calls of a message whose ids are much alike, or are names that objects have
+    When the model calls in one message
+      | id          | tool      |
+      | 7           | read_note |
+      | 07          | read_note |
+      | 7.0         | read_note |
+      | 7e0         | read_note |
+      | call_a      | read_note |
+      | call_A      | read_note |
+      | call-a      | read_note |
+      | constructor | read_note |
+      | __proto__   | read_note |
+    Then package "recorder" sees tool_execution_start 9 times
+    And package "recorder" sees tool_result 9 times
+    And package "recorder" sees tool_execution_end 9 times
+    And package "recorder" sees tool_execution_end of call "07" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end of call "call_A" with {"toolName": "read_note"}
+    And package "recorder" sees tool_execution_end of call "__proto__" with {"toolName": "read_note"}
+
   @rule:tool_execution_end.payload-has-the-details @case:long
   Scenario: The text and the details of a long result
     Given the tool "read_note" does
@@ -1310,6 +1330,23 @@ Feature: tool_execution_end
     Then package "witness" sees tool_execution_end 1 times
     And call "1" succeeds
     And the model is asked 2 times
+
+  @rule:tool_execution_end.a-throwing-handler-silences-nobody @case:no-function
+  Scenario Outline: A tool subscribes to <event> with something that is no function
+    Given the tool "read_note" calls on with [{"id": "odd", "event": "<event>", "callable": false}]
+    And package "watcher" listens to every tool event
+    And the model first calls "read_note"
+    When the model calls "read_note"
+    Then package "watcher" sees tool_execution_start 2 times
+    And package "watcher" sees tool_result 2 times
+    And package "watcher" sees tool_execution_end 2 times
+    And call "2" succeeds with "read_note ok"
+
+    Examples:
+      | event                 |
+      | tool_execution_start  |
+      | tool_result           |
+      | tool_execution_end    |
 
   @rule:tool_execution_end.a-throwing-handler-is-reported @case:several
   Scenario: What the handlers of two packages throw

@@ -81,6 +81,21 @@ Feature: tool_execution_start
     When the model calls "write_note" with {"constructor": "c", "__proto__": {"p": 1}, "toString": "t", "length": 2, "": "nameless"}
     Then package "recorder" sees tool_execution_start of call "1" with {"args": {"constructor": "c", "__proto__": {"p": 1}, "toString": "t", "length": 2, "": "nameless"}}
 
+  @rule:tool_execution_start.arguments-that-are-no-object
+  Scenario Outline: Arguments that are no object
+    Given a native tool "disk_cleaner"
+    And package "recorder" listens to tool_execution_start
+    When the model calls "disk_cleaner" with <arguments>
+    Then package "recorder" sees tool_execution_start of call "1" with {"args": <arguments>}
+
+    Examples:
+      | arguments     |
+      | [1, {"a": 2}] |
+      | []            |
+      | "/home"       |
+      | 5             |
+      | false         |
+
   @rule:tool_execution_start.empty-text-is-an-empty-object
   Scenario: A call without any argument text
     Given a package "notes" with the tool "write_note"

@@ -817,6 +817,18 @@ Feature: tool_result
     When the model calls "read_note"
     Then call "1" fails and says "KEY=[R]"
 
+  @rule:tool_result.a-patch-replaces-only-its-fields @case:details-after-a-text
+  Scenario: A patch of the details alone, after one of the text
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And package "annotator" answers tool_result with
+      """
+      returns: {details: {noted: true}}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+    And package "watcher" sees tool_result of call "1" with {"content": [{"type": "text", "text": "KEY=[R]"}]}
+
   @rule:tool_result.null-patches-nothing
   Scenario Outline: A field that is null
     Given package "odd" answers tool_result with
