@@ -253,20 +253,6 @@ Feature: registerTool
       And the system prompt of request 1 has "Keep rule eleven in mind"
       And the system prompt of request 1 has "Keep rule twelve in mind"
 
-    @rule:registerTool.prompt-snippet-while-active @case:in-place-of-a-native
-    Scenario: The texts of a tool that has a native tool's name are in the prompt
-      Given a native tool "shared_label_printer"
-      And a package "parcels" with the tool "shared_label_printer" and
-        """
-        promptSnippet: Prints parcel labels on demand
-        promptGuidelines: [Never print on a Sunday]
-        """
-      And the tool "shared_label_printer" answers "the package's one"
-      When the model calls "shared_label_printer"
-      Then call "1" succeeds with "the package's one"
-      And the system prompt of request 1 has "Prints parcel labels on demand"
-      And the system prompt of request 1 has "Never print on a Sunday"
-
     @rule:registerTool.prompt-snippet-while-active @case:shared
     Scenario: A guideline that two tools share is in the prompt when one of them is gone
       Given a package "parcels" with the tool "print_label" and
@@ -1355,10 +1341,8 @@ Feature: registerTool
         acts: [{do: update, update: {content: [{type: text, text: half way}], details: {printed: 21}}}]
         returns: <result>
         """
-      And package "recorder" listens to every tool event
       When the model calls "print_label"
       Then call "1" succeeds
-      And package "recorder" sees the updates ["half way"] of call "1"
       And request 2 carries nothing of "half way"
       And the log keeps {"isError": false, "content": <kept>} as the result of call "1"
 
@@ -1678,6 +1662,20 @@ Feature: registerTool
         parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
         """
       And the tool "shared_label_printer" runs with {"copies": 2}
+
+    @rule:registerTool.a-package-overrides-a-native-tool @case:its-texts
+    Scenario: The texts of a tool that has a native tool's name are in the prompt
+      Given a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Never print on a Sunday]
+        """
+      And the tool "shared_label_printer" answers "the package's one"
+      When the model calls "shared_label_printer"
+      Then call "1" succeeds with "the package's one"
+      And the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 has "Never print on a Sunday"
 
     @rule:registerTool.a-reserved-name @case:refused
     Scenario: The reserved name is visibly refused

@@ -508,11 +508,11 @@ Feature: tool_execution_update
       """
       acts: [{do: update, update: {content: [{type: text, text: one}]}}, {do: update, update: {content: [{type: text, text: two}]}}, {do: update, update: {content: [{type: text, text: three}]}}, {do: update, update: {content: [{type: text, text: four}]}}]
       """
-    And package "critic" throws "the critic stumbled" from tool_execution_update
+    And package "digger" throws "the digger stumbled" from tool_execution_update
     When the model calls "dig"
     And the model calls "dig"
-    Then package "critic" sees the updates ["one", "two", "three", "four"] of call "1"
-    And package "critic" sees the updates ["one", "two", "three", "four"] of call "2"
+    Then package "digger" sees the updates ["one", "two", "three", "four"] of call "1"
+    And package "digger" sees the updates ["one", "two", "three", "four"] of call "2"
 
   @rule:tool_execution_update.every-package-is-told
   Scenario: The owner and another package
