@@ -1068,16 +1068,16 @@ Feature: tool_call
       | returning | returns: {input: {path: /tmp}}                            |
 
   @rule:tool_call.replacing-the-input-changes-nothing @case:and-then-changed
-  Scenario: One package assigns event.input, and the next changes what it finds there
+  Scenario: One package assigns event.input, and the next writes what was there into what it finds
     Given a package "notes" with the tool "write_note"
     And a native tool "disk_cleaner"
     And package "replacer" answers tool_call with
       """
-      ops: [{op: assign, path: [input], value: {text: assigned}}]
+      ops: [{op: assign, path: [input], value: {text: assigned, more: assigned as well}}]
       """
     And package "rewriter" answers tool_call with
       """
-      ops: [{op: set, path: [input, text], value: assigned and changed}]
+      ops: [{op: set, path: [input, text], value: draft}]
       """
     When the model calls in one message
       | tool         | arguments         |
