@@ -61,7 +61,7 @@ Feature: registerTool
       And request 2 shows "print_label" with
         """
         description: prints labels
-        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        properties: {copies: {type: number}}
         """
       And the system prompt of request 2 has "Prints parcel labels on demand"
       And the system prompt of request 2 has "Never print on a Sunday"
@@ -1659,7 +1659,7 @@ Feature: registerTool
       Then request 1 shows "shared_label_printer" with
         """
         description: prints for parcels
-        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        properties: {copies: {type: number}}
         """
       And the tool "shared_label_printer" runs with {"copies": 2}
 
@@ -2089,7 +2089,7 @@ Feature: registerTool
       And request 2 shows "print_label" with
         """
         description: prints several
-        parameters: {type: object, properties: {copies: {type: number}}}
+        properties: {copies: {type: number}}
         """
 
     @rule:registerTool.registering-again-moves-everything @case:time-and-again
@@ -2108,7 +2108,7 @@ Feature: registerTool
       Then request 2 shows "print_label" with
         """
         description: prints them all
-        parameters: {type: object, properties: {copies: {type: number}}}
+        properties: {copies: {type: number}}
         """
       And call "2" succeeds with "from the last one"
 
@@ -2237,7 +2237,7 @@ Feature: registerTool
       Then request 2 shows "print_label" with
         """
         description: prints several
-        parameters: {type: object, properties: {copies: {type: number}}}
+        properties: {copies: {type: number}}
         """
       And the tool "print_label" runs with {"copies": 2}
 
@@ -2552,7 +2552,7 @@ Feature: registerTool
       And request 3 shows "print_label" with
         """
         description: prints labels
-        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        properties: {copies: {type: number}}
         """
       And the system prompt of request 3 has "Prints parcel labels on demand"
       And the system prompt of request 3 has "Never print on a Sunday"

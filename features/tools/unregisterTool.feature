@@ -253,7 +253,7 @@ Feature: unregisterTool
     Then request 2 shows "print_label" with
       """
       description: prints in colour
-      parameters: {type: object, properties: {copies: {type: number}}}
+      properties: {copies: {type: number}}
       """
 
   @rule:unregisterTool.registering-again-is-a-fresh-entry @case:run
