@@ -383,6 +383,17 @@ Feature: tool_result
     When the model calls "disk_reader"
     Then call "1" succeeds with "redacted sectors"
 
+  @rule:tool_result.changed-in-place @case:of-three
+  Scenario: The third package sees what the second changed in place of the first one's result
+    Given package "first" replaces the text of results by "by the first"
+    And package "second" answers tool_result with
+      """
+      ops: [{op: set, path: [content, 0, text], value: by the second}]
+      """
+    And package "third" listens to tool_result
+    When the model calls "read_note"
+    Then package "third" sees tool_result of call "1" with {"content": [{"type": "text", "text": "by the second"}], "isError": false}
+
   @rule:tool_result.changed-in-place @case:added
   Scenario: A block added in place
     Given package "annotator" answers tool_result with
@@ -531,7 +542,15 @@ Feature: tool_result
     Then the log keeps {"details": {"forged": "a forged detail"}} as the result of call "1"
 
   @rule:tool_result.patches-chain @case:within-a-package
-  Scenario: A further handler of the package builds on the first
+  Scenario: A further handler of the package sees what the first made of the result
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And a further handler of package "redactor" listens to tool_result
+    When the model calls "read_note"
+    Then package "redactor" sees tool_result of call "1" with {"content": [{"type": "text", "text": "KEY=[R]"}]}
+    And call "1" succeeds with "KEY=[R]"
+
+  @rule:tool_result.changed-in-place @case:after-a-patch
+  Scenario: What an earlier handler of the package made is changed in place
     Given package "redactor" replaces the text of results by "KEY=[R]"
     And a further handler of package "redactor" answers tool_result with
       """
@@ -617,7 +636,6 @@ Feature: tool_result
       | second                                                             | seen                                                                             |
       | returns: {content: [{type: text, text: by the second}]}            | {"content": [{"type": "text", "text": "by the second"}], "isError": false}       |
       | returns: {isError: true}                                           | {"content": [{"type": "text", "text": "by the first"}], "isError": true}         |
-      | ops: [{op: set, path: [content, 0, text], value: by the second}]   | {"content": [{"type": "text", "text": "by the second"}], "isError": false}       |
       | returns: {}                                                        | {"content": [{"type": "text", "text": "by the first"}], "isError": false}        |
       | throws: {$: error, name: Error, message: the second stumbled}      | {"content": [{"type": "text", "text": "by the first"}], "isError": false}        |
 
@@ -1166,25 +1184,6 @@ Feature: tool_result
     And the model first calls "read_note"
     When the model calls "photo_album"
     Then the log keeps {"isError": false, "content": [{"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}, {"type": "text", "text": "a sunny day"}]} as the result of call "2"
-
-  @rule:tool_result.a-natives-pictures-are-shown @case:in-place
-  Scenario: A note added in place beside a native tool's picture
-    Given the tool "read_note" does
-      """
-      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
-      """
-    And a native tool "photo_album"
-    And the body of "photo_album" does
-      """
-      content: [{type: text, text: page one}, {type: image, attachment: {attachmentId: "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12", mediaType: image/png, width: 2, height: 2, bytes: 73}}]
-      """
-    And package "annotator" answers tool_result with
-      """
-      ops: [{op: append, path: [content], value: {type: text, text: a sunny day}}]
-      """
-    And the model first calls "read_note"
-    When the model calls "photo_album"
-    Then the log keeps {"isError": false, "content": [{"type": "text", "text": "page one"}, {"type": "image", "attachment": {"attachmentId": "sha256:805924e65dff89ccbac4046a6995a73622a878f5ff9ec17678b4bc33ca55ea12"}}, {"type": "text", "text": "a sunny day"}]} as the result of call "2"
 
   @rule:tool_result.fires-for-cancelled-tools
   Scenario: A handler is asked about a tool that the user cancelled
