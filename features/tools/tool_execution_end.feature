@@ -178,7 +178,6 @@ Feature: tool_execution_end
   Scenario Outline: A handler is busy with one agent's call while another agent calls
     Given an agent "main"
     And an agent "other"
-    And the tool "read_note" sends the update "half a page"
     And package "notes" answers <event> with
       """
       when: {agent: main}
@@ -199,12 +198,11 @@ Feature: tool_execution_end
       """
 
     Examples:
-      | event                 |
-      | tool_execution_start  |
-      | tool_call             |
-      | tool_execution_update |
-      | tool_result           |
-      | tool_execution_end    |
+      | event                |
+      | tool_execution_start |
+      | tool_call            |
+      | tool_result          |
+      | tool_execution_end   |
 
   @rule:tool_execution_end.one-end-for-every-start @case:cancelled-at-the-start
   Scenario: A cancel while the start is told
@@ -1188,7 +1186,7 @@ Feature: tool_execution_end
 
   @rule:tool_execution_end.a-handler-added-at-work-is-told-from-then-on @case:of-the-call-at-hand
   Scenario Outline: A package begins to listen to what comes next of a call, while it has <begun>
-    Given package "latecomer" answers <begun> with
+    Given package "notes" answers <begun> with
       """
       acts: [{do: pi, call: "on", args: [{id: late, event: <event>}]}]
       """

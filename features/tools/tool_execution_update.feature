@@ -524,15 +524,16 @@ Feature: tool_execution_update
 
   @rule:tool_execution_update.a-package-that-goes-silences-nobody
   Scenario: The operator removes a package while the next one is told
-    Given the tool "dig" sends the update "halfway"
-    And the tool "dig" sends the update "nearly there"
-    And package "scout" listens to tool_execution_update
+    Given package "scout" listens to tool_execution_update
     And package "guard" answers tool_execution_update with
       """
       acts: [{do: unload, package: scout}]
       """
+    And a package "keeper" with the tool "drill"
     And package "keeper" listens to tool_execution_update
-    When the model calls "dig"
+    And the tool "drill" sends the update "halfway"
+    And the tool "drill" sends the update "nearly there"
+    When the model calls "drill"
     Then package "keeper" sees the updates ["halfway", "nearly there"] of call "1"
 
   @rule:tool_execution_update.handlers-are-told-in-load-order
