@@ -2,55 +2,63 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 import pytest
 
 from conformance._pytest.judge import Judged
-from conformance._pytest.plan import MUTANT
+from conformance._pytest.likeness import Likeness
+from conformance._pytest.plan import mutant_of
 from conformance._pytest.worker import JUDGED, RUN, Run
 from conformance.verdicts import WRONG
 
 BLANKET_RULES, BLANKET_SURFACES = 20, 6
 """How many rules, of how many surfaces, must catch a mutant that is wrong nearly everywhere."""
-ENOUGH = 2
-"""So many times more are asked for before the rest is left out: each process of several counts for itself."""
-STEM = 5
-"""Letters of a word that count: *changes*, *changed* and *changing* are one."""
 
 
 class FirstKill:
-    """The plugin of a session that asks of mutants only the rules that say they kill them."""
+    """The plugin of a session that asks of mutants only the rules that say they kill them.
+
+    Each process of several ends its questions by what it has heard itself, so that together they never hear too little.
+    """
 
     def __init__(self) -> None:
-        self._fallen: set[tuple[str, str]] = set()
-        self._blanket: set[str] = set()
+        self._fallen: dict[str, set[str]] = defaultdict(set)
+        self._blanket: frozenset[str] = frozenset()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put those proofs of each mutant first that share the most words with its name and its defect.
+        """Leave the mutants in their order, and put first of each mutant's proofs what is likely to catch it.
 
         One that is wrong everywhere is asked of surface after surface.
         """
         from conformance.mutants.registry import load_mutants
 
-        self._blanket = {name for name, mutant in load_mutants().items() if mutant.blanket}
-        words = {name: _words(f"{name} {mutant.defect}") for name, mutant in load_mutants().items()}
-        places: dict[str, int] = {}
+        mutants = load_mutants()
+        self._blanket = frozenset(name for name, mutant in mutants.items() if mutant.blanket)
+        runs = {item: run for item in items if (run := item.stash.get(RUN, None)) is not None}
+        likeness = _likeness(runs.items())
+        groups: dict[str, int] = {}
         met: Counter[tuple[str, str]] = Counter()
+        places: dict[tuple[str, str], dict[str, int]] = {}
         keys: dict[pytest.Item, tuple[int, int]] = {}
-        for place, item in enumerate(items):
-            run = item.stash.get(RUN, None)
-            label = run.bridge.label if run is not None else ""
-            if run is not None and label in self._blanket:
-                surface = label, run.task.rules[0].surface
+        for item in items:
+            run = runs.get(item)
+            name = mutant_of(run.bridge) if run is not None else ""
+            rank = 0
+            if run is not None and name in self._blanket:
+                surface = name, run.task.rule.surface
                 rank = met[surface]
                 met[surface] += 1
-            else:
-                rank = -len(words.get(label, set()) & _words(f"{item.name} {_title(item)}"))
-            keys[item] = places.setdefault(label, place), rank
+            elif run is not None and name in mutants:
+                pair = name, run.task.rule.id
+                if pair not in places:
+                    places[pair] = likeness[run.task.rule.id].places(f"{name} {mutants[name].defect}")
+                rank = places[pair][run.task.item]
+            keys[item] = groups.setdefault(run.bridge.label if run is not None else "", len(groups)), rank
         items.sort(key=keys.__getitem__)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -59,7 +67,7 @@ class FirstKill:
         if isinstance(text, str):
             judged = msgspec.json.decode(text, type=Judged)
             if judged.verdict in WRONG:
-                self._fallen.add((judged.label, judged.rule))
+                self._fallen[judged.label].add(judged.rule)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -72,20 +80,19 @@ class FirstKill:
         return True
 
     def _is_decided(self, run: Run) -> bool:
-        label = run.bridge.label
-        if not run.bridge.spec.startswith(MUTANT):
+        name, fallen = mutant_of(run.bridge), self._fallen[run.bridge.label]
+        if not name:
             return False
-        if label in self._blanket:
-            caught = [rule for name, rule in self._fallen if name == label]
-            surfaces = {rule.partition(".")[0] for rule in caught}
-            return len(caught) >= ENOUGH * BLANKET_RULES and len(surfaces) >= BLANKET_SURFACES
-        return all((label, rule.id) in self._fallen for rule in run.task.rules)
+        if name in self._blanket:
+            surfaces = {rule.partition(".")[0] for rule in fallen}
+            return len(fallen) >= BLANKET_RULES and len(surfaces) >= BLANKET_SURFACES
+        return all(rule.id in fallen for rule in run.task.rules)
 
 
-def _title(item: pytest.Item) -> str:
-    scenario = getattr(getattr(item, "function", None), "__scenario__", None)
-    return str(getattr(scenario, "name", ""))
-
-
-def _words(text: str) -> set[str]:
-    return {word[:STEM] for word in re.findall(r"[a-z]{3,}", text.lower())}
+def _likeness(runs: Iterable[tuple[pytest.Item, Run]]) -> dict[str, Likeness]:
+    """The proofs of each rule that is asked of anybody."""
+    titles: dict[str, dict[str, str]] = defaultdict(dict)
+    for item, run in runs:
+        pickle: Any = getattr(getattr(item, "function", None), "pickle", None)
+        titles[run.task.rule.id][run.task.item] = pickle.name if pickle is not None else ""
+    return {rule: Likeness(proofs) for rule, proofs in titles.items()}

@@ -19,6 +19,11 @@ MUTANT = "mutant:"
 """How the specification of a mutant begins."""
 
 
+def mutant_of(bridge: Bridge) -> str:
+    """The name of the mutant that a bridge is; '' for every other."""
+    return bridge.spec.removeprefix(MUTANT).partition("?")[0] if bridge.spec.startswith(MUTANT) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """One test on one bridge.
@@ -155,8 +160,8 @@ def make_plan(
                 catalogue, features, hello.role, bridge.mount, capabilities=hello.capabilities, **registered
             )
         expected = alike[kind]
-        if bridge.spec.startswith(MUTANT) and not whole:
-            name = bridge.spec.removeprefix(MUTANT).partition("?")[0]
+        name = mutant_of(bridge)
+        if name and not whole:
             expected = _of_mutant(name, catalogue, killing.get(name, frozenset()), expected)
         proofs[bridge.label] = expected
         ledger = ledgers.get(bridge.label)

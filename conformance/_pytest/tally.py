@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from conformance import __version__
 from conformance._pytest.bridges import Bridge
 from conformance._pytest.judge import DIFFERS, Judged, of_breached_rule
-from conformance._pytest.plan import Plan, Task
+from conformance._pytest.plan import Plan, Task, mutant_of
 from conformance.catalogue import Proof, Rule
 from conformance.catalogue.fingerprint import spec_digest
 from conformance.catalogue.model import Level
@@ -102,7 +102,7 @@ class Tally:
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
     def rules(self, bridge: Bridge) -> list[RuleReport]:
-        """Every rule's verdict on a bridge, in the catalogue's order."""
+        """Every rule's verdict on a bridge, in their order; of a mutant, of those that are asked of it."""
         if bridge.label not in self._rules:
             proofs: dict[str, list[ProofReport]] = {}
             breaches = self._breaches(bridge)
@@ -116,6 +116,8 @@ class Tally:
             for rule_id, report in self._differences(bridge):
                 proofs.setdefault(rule_id, []).append(report)
             rules = self.plan.catalogue.rules
+            if not self.plan.whole and mutant_of(bridge):  # A mutant is asked few of them, and there are a thousand.
+                rules = tuple(rule for rule in rules if rule.id in proofs)
             self._rules[bridge.label] = [self._rule(rule, bridge, proofs.get(rule.id, [])) for rule in rules]
         return self._rules[bridge.label]
 

@@ -194,7 +194,8 @@ def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | Non
             "--no-summary",
         ]
         arguments += ["--tb=no", "--bridge-timeout=2"] + ([] if whole else ["--bridge-kills"])
-        arguments += ["-n", str(processes)] if processes else []
+        # One process takes over what waits for another: a mutant that hangs must not hold up those behind it.
+        arguments += ["-n", str(processes), "--dist=worksteal"] if processes else []
         arguments += [f"--bridge={mutant.name}=mutant:{mutant.name}" for mutant in mutants]
         os.environ.pop("PYTEST_ADDOPTS", None)
         with io.StringIO() as said:
