@@ -448,7 +448,7 @@ Feature: exec
 
   @rule:exec.programs-run-beside-each-other
   Scenario: Two programs that wait for each other
-    Given the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "d=/tmp/met-$PPID; mkdir -p $d; : > $d/$$; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do if [ $(ls $d | wc -l) -ge 2 ]; then echo met; sleep 1; break; fi; sleep 0.1; done; rm -rf $d"]]
+    Given the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "d=${TMPDIR:-/tmp}/met-$PPID; mkdir -p $d; : > $d/$$; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do if [ $(ls $d | wc -l) -ge 2 ]; then echo met; sleep 1; break; fi; sleep 0.1; done; rm -rf $d"]]
     When the model calls "run"
     Then every exec resolved with {"stdout": "met\n", "code": 0}
 
