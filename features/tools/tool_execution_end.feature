@@ -1185,7 +1185,7 @@ Feature: tool_execution_end
       | tool_execution_end    |
 
   @rule:tool_execution_end.a-handler-added-at-work-is-told-from-then-on @case:of-the-call-at-hand
-  Scenario Outline: A package begins to listen to what comes next of a call, while it has <begun>
+  Scenario Outline: A package begins to listen to <event> in the <begun> of the call at hand
     Given package "notes" answers <begun> with
       """
       acts: [{do: pi, call: "on", args: [{id: late, event: <event>}]}]
