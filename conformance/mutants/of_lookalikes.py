@@ -221,6 +221,14 @@ class DollarsOfReasonsHalved(ToolCallGate):
 
 
 @mutant()
+class ReasonsThatReadAsNoAreNone(ToolCallGate):
+    """Takes the texts 0, false and null for no reason."""
+
+    def reason_text(self, reason: Any) -> str:
+        return super().reason_text("" if reason in ("0", "false", "null") else reason)
+
+
+@mutant()
 class FailuresOfTwoPackagesToldAsOne(Notices):
     """Reports once what the handlers of two packages threw in the same words."""
 

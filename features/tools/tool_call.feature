@@ -41,6 +41,8 @@ Feature: tool_call
       | "закрыто до утра ✋🏽 – ask again"              | закрыто до утра ✋🏽 – ask again   |
       | "100% of {notes} are %s, <closed> & sealed"     | 100% of {notes} are %s, <closed> & |
       | "$$5 for $& and $1, or ${reason}"               | $$5 for $& and $1, or $            |
+      | "0"                                             | 0                                  |
+      | "false"                                         | false                              |
 
   @rule:tool_call.a-block-keeps-the-tool-from-running @case:long-reason
   Scenario: A long reason reaches the model to its end
