@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[WORKER] = worker
     if not plan.whole:
         config.pluginmanager.register(FirstKill(), "bridge_conformance_first_kill")
-    if is_worker:  # After the one that sorts as well: of those that come last, the later one has the last word.
+    elif is_worker:
         config.pluginmanager.register(LongFirst(), "bridge_conformance_long_first")
     lookup = Lookup(worker.runs)
     lookup.install()

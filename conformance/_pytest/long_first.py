@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from conformance._pytest.worker import RUN
+
+LONG = 1.0
+"""Seconds that somebody in a scenario takes over an answer, from which on it is long."""
 
 
 class LongFirst:
@@ -21,11 +26,18 @@ class LongFirst:
 def is_long(item: pytest.Item) -> bool:
     """Whether a test takes seconds by what it is about.
 
-    So do random programs, proofs of a rule that asks for more time, and scenarios that are tagged so.
+    So do random programs, proofs of a rule that asks for more time, and scenarios that are tagged so or in which
+    somebody takes that long over an answer.
     """
     run = item.stash.get(RUN, None)
     if run is None:
         return False
     pickle: Any = getattr(getattr(item, "function", None), "pickle", None)
-    tagged = pickle is not None and any(tag.name == "slow" for tag in pickle.tags)
-    return tagged or run.task.kind == "property" or run.task.rule.deadline is not None
+    slow = pickle is not None and (any(tag.name == "slow" for tag in pickle.tags) or _delay(pickle.steps) >= LONG)
+    return slow or run.task.kind == "property" or run.task.rule.deadline is not None
+
+
+def _delay(steps: Iterable[Any]) -> float:
+    """The longest delay, in seconds, that the steps give an answer."""
+    delays = (found for step in steps for found in re.findall(r"^\s*delayMs: *(\d+)", step.docstring or "", re.M))
+    return max(map(int, delays), default=0) / 1000

@@ -23,6 +23,7 @@ from conformance.deadlines import Deadlines
 from conformance.drivers.driver import Driver, HarnessError, PossibleHang
 from conformance.drivers.envelope import printable
 from conformance.garbage import spared
+from conformance.reporting import files
 from conformance.reporting.model import Broken
 from conformance.stage import Stage
 from conformance.trace import Event, Trace
@@ -68,6 +69,7 @@ class Worker:
         self.pool = pool
         self.bridges = {bridge.label: bridge for bridge in plan.bridges}
         record = config.getoption("--bridge-record")
+        self.traced = files.folder(config.getoption("--bridge-report")) is not None
         self._printed: set[tuple[str, ...]] = set()
         self.keeper = Keeper(config.invocation_params.dir / record, plan) if record else None
 
@@ -133,7 +135,7 @@ class Worker:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Run the tests with the garbage collector out of their way."""
-        with spared():
+        with spared(ending=hasattr(self.config, "workerinput")):
             return (yield)
 
     def open_stage(self, item: pytest.Item, bridge: Bridge) -> Stage:
@@ -169,6 +171,8 @@ class Worker:
             run.broken, run.trace, run.witnessed = [], None, False
             item._initrequest()  # type: ignore[attr-defined]
             runtestprotocol(item, nextitem=nextitem)
+        if run is not None:  # Nobody asks for them any more, and a session may have tens of thousands.
+            run.trace, run.recording, run.driver = None, None, None
         return result
 
     @pytest.hookimpl(wrapper=True)
@@ -278,7 +282,7 @@ class Worker:
             ("verdict", str(judged.outcome)),
             (JUDGED, msgspec.json.encode(judged).decode()),
         ]
-        if run.trace is not None and outcome != "passed":
+        if self.traced and run.trace is not None and outcome != "passed":
             setattr(report, TRACE, trace_text(run.trace))
         if outcome == "passed":
             report.outcome, report.longrepr = "passed", None

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,6 +19,7 @@ from typing import Any
 from conformance._pytest.first_kill import BLANKET_RULES, BLANKET_SURFACES
 from conformance.catalogue import Catalogue, load_catalogue
 from conformance.mutants.registry import Mutant, load_mutants
+from conformance.reporting.model import RuleReport
 from conformance.verdicts import WRONG, Verdict
 
 AT_ONCE = 20
@@ -48,25 +48,38 @@ def kills(catalogue: Catalogue) -> dict[str, list[str]]:
     return named
 
 
-def read(report: Mapping[str, Any]) -> Matrix:
-    """Return what a report says of the bridges in it, by label."""
+class Heard:
+    """The plugin that takes from a session what its report would say; thousands of traces are not worth a file each."""
+
+    def __init__(self) -> None:
+        self.rules: dict[str, list[RuleReport]] = {}
+
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """Take the rules of every bridge; none where nothing ran."""
+        controller = session.config.pluginmanager.get_plugin("bridge_conformance_controller")
+        if controller is not None and controller.tally.seen:
+            self.rules = {bridge.label: controller.tally.rules(bridge) for bridge in controller.plan.bridges}
+
+
+def read(reports: Mapping[str, Iterable[RuleReport]]) -> Matrix:
+    """Return what the reports on rules say, by the label of the bridge."""
     matrix = Matrix()
-    for bridge in report["bridges"]:
-        for rule in bridge["rules"]:
-            if not rule["proofs"]:
+    for label, rules in reports.items():
+        for rule in rules:
+            if not rule.proofs:
                 continue
-            telling = min(rule["proofs"], key=lambda proof: _telling(proof["verdict"]))
-            if telling["verdict"] != Verdict.NOT_RUN:
-                matrix.verdicts[bridge["label"]][rule["id"]] = telling["verdict"]
-                matrix.messages[bridge["label"], rule["id"]] = telling.get("message", "")
+            telling = min(rule.proofs, key=lambda proof: _telling(proof.verdict))
+            if telling.verdict is not Verdict.NOT_RUN:
+                matrix.verdicts[label][rule.id] = str(telling.verdict)
+                matrix.messages[label, rule.id] = telling.message
     return matrix
 
 
-def _telling(verdict: str) -> int:
+def _telling(verdict: Verdict) -> int:
     """Which of a rule's proofs decides: one that broke, one that caught, one that did not; last one left out."""
     order = (Verdict.HARNESS_ERROR, *sorted(WRONG), Verdict.INCONCLUSIVE, *Verdict)
     left_out = (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE)
-    return len(order) if verdict in left_out else order.index(Verdict(verdict))
+    return len(order) if verdict in left_out else order.index(verdict)
 
 
 def problems(mutants: Iterable[Mutant], catalogue: Catalogue, matrix: Matrix) -> list[str]:
@@ -180,32 +193,24 @@ def main(argv: list[str]) -> int:
 def _session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | None:
     import pytest
 
-    with tempfile.TemporaryDirectory(prefix="bridge-conformance-mutants-") as folder:
-        from conformance._pytest.watched import Watched
-        from conformance.commands.run import INI
+    from conformance._pytest.watched import Watched
+    from conformance.commands.run import INI
 
-        arguments = [f"-c{INI}", f"--rootdir={Path.cwd()}", "-p", "bridge_conformance_pytest", "-p", "no:cacheprovider"]
-        arguments += [
-            "--pyargs",
-            "conformance.suite",
-            f"--bridge-report={folder}",
-            "-qq",
-            "--no-header",
-            "--no-summary",
-        ]
-        arguments += ["--tb=no", "--bridge-timeout=2"] + ([] if whole else ["--bridge-kills"])
-        # One process takes over what waits for another: a mutant that hangs must not hold up those behind it.
-        arguments += ["-n", str(processes), "--dist=worksteal"] if processes else []
-        arguments += [f"--bridge={mutant.name}=mutant:{mutant.name}" for mutant in mutants]
-        os.environ.pop("PYTEST_ADDOPTS", None)
-        with io.StringIO() as said:
-            with contextlib.redirect_stdout(said):
-                status = int(pytest.main(arguments, plugins=[Watched("mutants")]))
-            report = Path(folder) / "conformance.json"
-            if status in (2, 4) or not report.is_file():
-                print(said.getvalue(), file=sys.stderr)
-                return None
-        return read(json.loads(report.read_text(encoding="utf-8")))
+    arguments = [f"-c{INI}", f"--rootdir={Path.cwd()}", "-p", "bridge_conformance_pytest", "-p", "no:cacheprovider"]
+    arguments += ["--pyargs", "conformance.suite", "--bridge-report=none", "-qq", "--no-header", "--no-summary"]
+    arguments += ["--tb=no", "--bridge-timeout=2"] + ([] if whole else ["--bridge-kills"])
+    # One process takes over what waits for another: a mutant that hangs must not hold up those behind it.
+    arguments += ["-n", str(processes), "--dist=worksteal"] if processes else []
+    arguments += [f"--bridge={mutant.name}=mutant:{mutant.name}" for mutant in mutants]
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    heard = Heard()
+    with io.StringIO() as said:
+        with contextlib.redirect_stdout(said):
+            status = int(pytest.main(arguments, plugins=[Watched("mutants"), heard]))
+        if status in (2, 4) or not heard.rules:
+            print(said.getvalue(), file=sys.stderr)
+            return None
+    return read(heard.rules)
 
 
 def _print(mutants: list[Mutant], named: Mapping[str, list[str]], matrix: Matrix, full: bool) -> None:

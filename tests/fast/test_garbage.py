@@ -55,6 +55,13 @@ def test_what_somebody_else_froze_stays_frozen() -> None:
     gc.unfreeze()
 
 
+def test_a_process_that_ends_leaves_what_there_is_to_the_system() -> None:
+    with spared(ending=True):
+        kept: list[object] = [[]]
+    assert not any(each is kept for each in gc.get_objects())
+    gc.unfreeze()
+
+
 def test_a_collector_that_was_switched_off_stays_off() -> None:
     gc.set_threshold(0, 10, 10)
     with spared():

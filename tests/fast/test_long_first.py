@@ -14,9 +14,12 @@ from conformance._pytest.worker import RUN
 class Item:
     """A test of the suite, as far as its place is concerned; without a task it is somebody else's."""
 
-    def __init__(self, name: str, *tags: str, kind: str | None = "scenario", deadline: object = None) -> None:
+    def __init__(
+        self, name: str, *tags: str, kind: str | None = "scenario", deadline: object = None, step: str | None = None
+    ) -> None:
         self.name = name
-        self.function = SimpleNamespace(pickle=SimpleNamespace(tags=[SimpleNamespace(name=tag) for tag in tags]))
+        marks = [SimpleNamespace(name=tag) for tag in tags]
+        self.function = SimpleNamespace(pickle=SimpleNamespace(tags=marks, steps=[SimpleNamespace(docstring=step)]))
         self.stash = pytest.Stash()
         if kind is not None:
             task: Any = SimpleNamespace(kind=kind, rule=SimpleNamespace(deadline=deadline))
@@ -38,6 +41,14 @@ def test_what_is_tagged_slow_asks_for_time_or_draws_programs_goes_first() -> Non
         Item("programs", kind="property"),
         Item("last", "case:slow"),
     ) == ["waits", "asks", "programs", "first", "vector", "last"]
+
+
+def test_a_scenario_in_which_an_answer_takes_a_second_goes_first() -> None:
+    assert order(
+        Item("brief", step="returns: {ok: true}\ndelayMs: 999"),
+        Item("says so", step="returns: {text: 'delayMs: 5000'}"),
+        Item("long", step="  - returns: {ok: true}\n    delayMs: 1000"),
+    ) == ["long", "brief", "says so"]
 
 
 def test_a_test_of_somebody_else_stays_in_its_place() -> None:

@@ -15,6 +15,7 @@ from conformance.catalogue.model import Rule, Source, Surface
 from conformance.mutants import gate, load_mutants, registry
 from conformance.mutants.gate import Matrix, joins, problems
 from conformance.mutants.registry import Mutant, mutant
+from conformance.reporting.model import ProofReport, RuleReport
 from conformance.verdicts import Verdict
 from reference_bridge.bridge.bridge import Bridge
 from reference_bridge.bridge.registrations import Registrations
@@ -114,9 +115,9 @@ def test_a_harness_error_is_a_problem_even_where_nobody_asked_for_a_kill() -> No
 def test_a_survivor_is_told_with_what_its_proof_said() -> None:
     rules, said = catalogue(rule("ears.hear", "stuck", "deaf")), {"ears.hear": "inconclusive"}
 
-    told = problems([DEAF], rules, matrix(DEAF, said, ears_hear="nothing came"))
+    survivors = problems([DEAF], rules, matrix(DEAF, said, ears_hear="nothing came"))
 
-    assert told == ["deaf survives ears.hear: the verdict is inconclusive (nothing came)"]
+    assert survivors == ["deaf survives ears.hear: the verdict is inconclusive (nothing came)"]
 
 
 # --- a mutant that is wrong everywhere
@@ -134,9 +135,9 @@ def test_a_defect_that_is_everywhere_must_be_caught_widely() -> None:
     ("rules", "surfaces"), [(BLANKET_RULES - 1, BLANKET_SURFACES), (BLANKET_RULES, BLANKET_SURFACES - 1), (1, 1)]
 )
 def test_too_few_rules_or_surfaces_are_a_problem(rules: int, surfaces: int) -> None:
-    (told,) = found(EVERYWHERE, catalogue(), wrong(rules, surfaces))
+    (problem,) = found(EVERYWHERE, catalogue(), wrong(rules, surfaces))
 
-    assert told.startswith(f"everywhere: caught by {rules} rules of {surfaces} surfaces, which is too few")
+    assert problem.startswith(f"everywhere: caught by {rules} rules of {surfaces} surfaces, which is too few")
 
 
 def test_rules_that_pass_or_break_do_not_count_as_catching() -> None:
@@ -145,6 +146,40 @@ def test_rules_that_pass_or_break_do_not_count_as_catching() -> None:
 
     assert len(found(EVERYWHERE, catalogue(), verdicts)) == 2
     assert len(found(EVERYWHERE, catalogue(), {**verdicts, "surface0.rule0": "pass"})) == 1
+
+
+# --- what a session said
+
+
+def told(*verdicts: Verdict) -> RuleReport:
+    proofs = [
+        ProofReport(item=f"test_{at}", kind="scenario", where="x:1", verdict=verdict, message=f"says {verdict}")
+        for at, verdict in enumerate(verdicts)
+    ]
+    return RuleReport("ears.hear", "ears", "must", "same", Verdict.PASS, "It is so.", "tools#demo", proofs)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "decides"),
+    [
+        ((Verdict.PASS, Verdict.FAIL, Verdict.NOT_RUN), Verdict.FAIL),
+        ((Verdict.FAIL, Verdict.HARNESS_ERROR), Verdict.HARNESS_ERROR),
+        ((Verdict.INCONCLUSIVE, Verdict.ABSENT), Verdict.ABSENT),
+        ((Verdict.PASS, Verdict.INCONCLUSIVE), Verdict.INCONCLUSIVE),
+        ((Verdict.NOT_RUN, Verdict.PASS), Verdict.PASS),
+    ],
+)
+def test_of_a_rules_proofs_one_that_broke_decides_and_then_one_that_caught(
+    verdicts: tuple[Verdict, ...], decides: Verdict
+) -> None:
+    said = gate.read({"deaf": [told(*verdicts)]})
+
+    assert said.verdicts == {"deaf": {"ears.hear": str(decides)}}
+    assert said.messages == {("deaf", "ears.hear"): f"says {decides}"}
+
+
+def test_a_rule_of_which_no_proof_was_run_says_nothing() -> None:
+    assert gate.read({"deaf": [told(Verdict.NOT_RUN), told()]}).verdicts == {}
 
 
 # --- names
@@ -186,18 +221,18 @@ def test_no_two_mutants_are_said_to_have_the_same_defect() -> None:
 def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The command over two mutants of one rule each; ``session`` says what their session finds."""
     rules = catalogue(rule("ears.hear", "deaf"), rule("mouth.speak", "loud"))
-    told: dict[str, Any] = {"deaf": {"ears.hear": "fail"}, "loud": {"mouth.speak": "fail"}, "asked": []}
+    finds: dict[str, Any] = {"deaf": {"ears.hear": "fail"}, "loud": {"mouth.speak": "fail"}, "asked": []}
 
     def session(mutants: list[Mutant], whole: bool, processes: int) -> Matrix | None:
-        told["asked"] += [each.name for each in mutants]
+        finds["asked"] += [each.name for each in mutants]
         made = Matrix()
-        made.verdicts.update({each.name: told[each.name] for each in mutants})
-        return None if told.get("broke") else made
+        made.verdicts.update({each.name: finds[each.name] for each in mutants})
+        return None if finds.get("broke") else made
 
     monkeypatch.setattr(gate, "load_catalogue", lambda: rules)
     monkeypatch.setattr(gate, "load_mutants", lambda: {"deaf": DEAF, "loud": LOUD})
     monkeypatch.setattr(gate, "_session", session)
-    return told
+    return finds
 
 
 def test_all_caught_is_exit_0(small: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
