@@ -35,3 +35,31 @@ class RestrictionFollowsToChildAgents(ActiveTools):
                 self.apply(instance, new, names)
 
         self._host.on("agent/start", narrow)
+
+
+@mutant()
+class ChildAgentsHeard(Dispatch):
+    """Tells packages of everything that an agent does which works for the one they serve."""
+
+    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
+        return super().subscriptions(agent.owner if agent is not None and agent.owner is not None else agent, event)
+
+
+@mutant()
+class ChildAgentsUpdatesHeard(Dispatch):
+    """Tells packages of the updates of the calls of an agent that works for the one they serve."""
+
+    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
+        if agent is not None and agent.owner is not None and event == "tool_execution_update":
+            agent = agent.owner
+        return super().subscriptions(agent, event)
+
+
+@mutant()
+class ChildAgentsJudged(Dispatch):
+    """Asks who judges the calls of an agent about those of an agent that works for it."""
+
+    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
+        if agent is not None and agent.owner is not None and event == "tool_call":
+            agent = agent.owner
+        return super().subscriptions(agent, event)

@@ -119,6 +119,34 @@ def handler_is_entered(stage: Stage, handler: str, entered: str, call: str) -> N
     )
 
 
+@then(phrase('no handler of package "{package}" that serves agent "{agent}" is entered for call "{call}"'))
+def no_handler_that_serves(stage: Stage, package: str, agent: str, call: str) -> None:
+    serving = {
+        made["instance"]
+        for made in stage.trace.of("instance.created", package=package)
+        if made["role"] == "shared" or made.agent == agent
+    }
+    found = [
+        enter["event"]
+        for enter in stage.trace.of("handler.enter", package=package, call_id=call)
+        if enter["instance"] in serving
+    ]
+    expected = f'no handler of package "{package}" that serves agent "{agent}" is entered for call "{call}"'
+    check(not found, expected, f"it was told of {', '.join(found)}")
+
+
+@then(phrase('the turn ends before package "{package}" answers {event:event} of call "{call}"'))
+def turn_ends_before(stage: Stage, package: str, event: str, call: str) -> None:
+    asked = point(stage.trace, f'the {event} of call "{call}" in package "{package}"')
+    check(asked is not None, f'package "{package}" is asked about call "{call}"', "it was not asked")
+    answered = point(stage.trace, f'the return of {event} of call "{call}" in package "{package}"')
+    ended = point(stage.trace, "the end of the turn")
+    check(ended is not None, "the turn ends", "it did not end")
+    assert ended is not None
+    early = answered is None or ended.seq < answered.seq
+    check(early, f'the turn ends before package "{package}" answers', "the answer came first")
+
+
 @then(phrase('the bridge denies call "{call}" with a reason'))
 def bridge_denies(stage: Stage, call: str) -> None:
     seen_decisions = [e["decision"] for e in stage.trace.of("policy", call_id=call, phase="exit")]

@@ -80,12 +80,6 @@ def resolved_without_success(stage: Stage) -> None:
     check(found.get("code") not in (0, None), "exec resolves with a nonzero code", show(found))
 
 
-@then(phrase("exec resolved and its stderr says something"))
-def stderr_says_something(stage: Stage) -> None:
-    found = _answer(stage)
-    check(bool(str(found.get("stderr", "")).strip()), "stderr says why", show(found))
-
-
 @then(phrase("exec failed with a reason"))
 def failed_with_a_reason(stage: Stage) -> None:
     outcome = last_outcome(stage, "exec")
@@ -94,7 +88,8 @@ def failed_with_a_reason(stage: Stage) -> None:
         check(bool(reason), "exec rejects with a reason", show(outcome.threw))
         return
     resolved_without_success(stage)
-    stderr_says_something(stage)
+    found = _answer(stage)
+    check(bool(str(found.get("stderr", "")).strip()), "stderr says why", show(found))
 
 
 @then(phrase("exec failed or resolved without success"))

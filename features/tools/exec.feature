@@ -139,7 +139,7 @@ Feature: exec
   Scenario: The reason
     Given the tool "run" calls exec with ["no-such-program-anywhere", []]
     When the model calls "run"
-    Then exec resolved and its stderr says something
+    Then exec failed with a reason
 
   @rule:exec.a-failed-start-says-why @on:pi
   Scenario: On Pi there is none

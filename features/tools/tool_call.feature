@@ -2037,3 +2037,33 @@ Feature: tool_call
       """
     When the model calls "write_note"
     Then handler "late" is entered for call "1"
+
+  @rule:tool_call.a-child-agents-calls-are-judged-by-no-other
+  Scenario Outline: A judge that <does> and an agent that works for the judged one
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      <answer>
+      """
+    When an agent "helper" is created as a child of "main"
+    And the model of agent "helper" calls "write_note"
+    And the model calls "write_note"
+    Then no handler of package "guard" that serves agent "main" is entered for call "1"
+    And package "guard" sees tool_call of call "2" with {"toolName": "write_note"}
+
+    Examples:
+      | does                  | answer                                                |
+      | blocks                | returns: {block: true, reason: notes are closed}      |
+      | changes the arguments | ops: [{op: set, path: [input, text], value: changed}] |
+
+  @rule:tool_call.an-abort-ends-the-wait-for-a-judge
+  Scenario: A judge that is stuck when the user cancels
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: cancel}]
+      delayMs: 6000
+      """
+    When the model calls "write_note"
+    Then the turn ends before package "guard" answers tool_call of call "1"
+    And the tool "write_note" does not run

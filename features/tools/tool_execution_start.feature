@@ -439,3 +439,14 @@ Feature: tool_execution_start
     And package "recorder" sees tool_call 2 times
     And package "recorder" sees tool_result 2 times
     And package "recorder" sees tool_execution_end 2 times
+
+  @rule:tool_execution_start.a-child-agents-calls-are-its-own
+  Scenario: A package that counts the calls of its agent
+    Given a package "notes" with the tool "write_note"
+    And the tool "write_note" sends the update "half a note"
+    And package "recorder" listens to every tool event
+    When an agent "helper" is created as a child of "main"
+    And the model of agent "helper" calls "write_note"
+    And the model calls "write_note"
+    Then no handler of package "recorder" that serves agent "main" is entered for call "1"
+    And package "recorder" sees tool_execution_start of call "2" with {"toolName": "write_note"}

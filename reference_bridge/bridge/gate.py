@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +14,9 @@ from reference_bridge.bridge.values import as_object, is_error, is_truthy, json_
 from reference_bridge.host.json_values import Json, js_string
 from reference_bridge.host.results import Execution
 from reference_bridge.host.signals import AbortSignal
+
+PATIENCE = 1.0
+"""Seconds for which a judge is waited for once the turn was cancelled: nobody can end a turn whose judge is stuck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +62,33 @@ class ToolCallGate:
     ) -> Verdict | None:
         """The verdict of one handler. One that throws has blocked the call."""
         try:
-            answer = await subscription.call(event, call.agent, signal)
+            async with self.patience(signal):
+                answer = await subscription.call(event, call.agent, signal)
         except Exception as error:
             return self.thrown(error)
         return self.read(answer)
+
+    @asynccontextmanager
+    async def patience(self, signal: AbortSignal | None) -> AsyncIterator[None]:
+        """Raise `TimeoutError` in what goes on for too long after `signal` was aborted."""
+        if signal is None:
+            yield
+            return
+
+        def begin() -> None:
+            limit.reschedule(asyncio.get_running_loop().time() + PATIENCE)
+
+        try:
+            async with asyncio.timeout(None) as limit:
+                if signal.aborted:
+                    begin()
+                else:
+                    signal.add_listener(begin)
+                yield
+        except TimeoutError:
+            raise TimeoutError(f"no answer in the {PATIENCE:g} s since the turn was cancelled") from None
+        finally:
+            signal.remove_listener(begin)
 
     def read(self, answer: Any) -> Verdict | None:
         """What an answer means: `block` decides by its truth, and only beside it does `terminate` count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -74,6 +75,35 @@ async def test_a_gate_that_throws_blocks_with_what_it_threw(stage: Bridged, erro
 async def test_a_handler_that_cannot_be_called_blocks_every_call(stage: Bridged) -> None:
     await stage.load("p", pi_tool("t"), tool_call=UNDEFINED)
     assert "handler is not a function" in (await stage.one("t")).text
+
+
+@bridged()
+async def test_a_judge_that_is_stuck_when_the_turn_is_cancelled_is_given_up(stage: Bridged) -> None:
+    left: list[str] = []
+
+    async def stuck(event: Any, ctx: Any) -> None:
+        stage.agent.cancel()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            left.append("stuck")
+
+    ran: list[str] = []
+    await stage.load("p", pi_tool("t", lambda *_: ran.append("t")), tool_call=stuck)
+    done = await stage.one("t")
+    assert "no answer" in done.text
+    assert (ran, left) == ([], ["stuck"])
+
+
+@bridged()
+async def test_a_judge_that_answers_soon_after_a_cancel_is_heard(stage: Bridged) -> None:
+    async def late(event: Any, ctx: Any) -> dict[str, Any]:
+        stage.agent.cancel()
+        await asyncio.sleep(0)
+        return {"block": True, "reason": "still no"}
+
+    await stage.load("p", pi_tool("t"), tool_call=late)
+    assert (await stage.one("t")).text == "Error: still no"
 
 
 @bridged()

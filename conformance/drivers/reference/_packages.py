@@ -224,14 +224,19 @@ class Packages:
                 agent=ctx.agent_id,
             )
             threw_data: dict[str, Any] = {}
+            left = False
             try:
                 return await self._carry_out(await self._suite.ask(message), invocation, event)
             except Exception as error:
                 threw_data["threw"] = encode_error(error)
                 raise
+            except asyncio.CancelledError:
+                left = True  # It never came to its end, so nothing tells of one.
+                raise
             finally:
                 self._invocations.close(invocation)
-                self._exit(running, spec, invocation, threw_data)
+                if not left:
+                    self._exit(running, spec, invocation, threw_data)
 
         return handler
 
