@@ -294,7 +294,7 @@ class PiCall(Message, frozen=True):
 
 
 class CtxCall(Message, frozen=True):
-    """Calls, or where it is no function reads, ``ctx.<call>`` of an open handler or tool."""
+    """Calls, or where it is no function reads, ``ctx.<call>`` of an open handler or tool, such as ``ui.confirm``."""
 
     method: ClassVar[str] = "ctx.call"
     Result: ClassVar[type[Record]] = Outcome

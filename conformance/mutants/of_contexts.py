@@ -6,11 +6,12 @@ from typing import Any
 
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.calls import Call
-from reference_bridge.bridge.context import Context
+from reference_bridge.bridge.context import Context, Dialogs
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.packages import working_for
 from reference_bridge.bridge.tools import PiTool, ToolRuns
-from reference_bridge.host import AbortSignal, Agent, Execution
+from reference_bridge.bridge.values import UNDEFINED
+from reference_bridge.host import AbortSignal, Agent, Execution, Thrown
 from reference_bridge.host.waterfall import settle
 
 
@@ -19,18 +20,56 @@ class _Deaf(Context):
         """Cancel nothing."""
 
 
-class _WithADeafContext(Subscription):
-    async def call(self, event: Event, agent: Agent | None, signal: AbortSignal | None) -> Any:
-        with working_for(agent):
-            return await settle(self.handler(event, _Deaf(agent, signal)))
+class _HandsHandlers(Dispatch):
+    context_type: type[Context]
+
+    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
+        made = self.context_type
+
+        class Handed(Subscription):
+            async def call(self, event: Event, agent: Agent | None, signal: AbortSignal | None) -> Any:
+                with working_for(agent):
+                    return await settle(self.handler(event, made(agent, signal)))
+
+        return [Handed(each.instance, each.handler) for each in super().subscriptions(agent, event)]
 
 
 @mutant()
-class HandlersCannotCancel(Dispatch):
+class HandlersCannotCancel(_HandsHandlers):
     """Hands handlers a context whose abort does nothing."""
 
-    def subscriptions(self, agent: Agent | None, event: str) -> list[Subscription]:
-        return [_WithADeafContext(each.instance, each.handler) for each in super().subscriptions(agent, event)]
+    context_type = _Deaf
+
+
+class _NoDialogs(Context):
+    @property
+    def ui(self) -> Dialogs:
+        raise Thrown("there is no user interface")
+
+
+@mutant()
+class ConfirmationsThrow(_HandsHandlers):
+    """Throws when a handler asks for a confirmation in a session without a person."""
+
+    context_type = _NoDialogs
+
+
+class _Yes(Dialogs):
+    def confirm(self, title: Any = UNDEFINED, message: Any = UNDEFINED, options: Any = UNDEFINED) -> bool:
+        return True
+
+
+class _AlwaysYes(Context):
+    @property
+    def ui(self) -> Dialogs:
+        return _Yes()
+
+
+@mutant()
+class ConfirmationsGivenByNobody(_HandsHandlers):
+    """Confirms what a handler asks for in a session without a person."""
+
+    context_type = _AlwaysYes
 
 
 class _HandsOver(ToolRuns):

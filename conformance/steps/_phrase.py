@@ -16,7 +16,7 @@ from conformance.drivers.driver import HarnessError
 EVENTS = (
     "tool_execution_start|tool_execution_update|tool_execution_end|tool_call|tool_result|user_bash|before_agent_start"
 )
-METHODS = "registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on"
+METHODS = r"registerTool|unregisterTool|exec|getActiveTools|getAllTools|setActiveTools|on|ui\.confirm"
 
 _KINDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "json": (r"\[.*\]|\{.*\}|\"[^\"]*\"|-?\d[\d.eE+-]*|true|false|null", lambda text: written_out(json.loads(text))),
@@ -38,7 +38,8 @@ def phrase(text: str) -> parsers.StepParser:
     tags written out, ``{name:int}`` a count,
     ``{name:request}`` the words "request 2" or "the last request", which is number 0,
     ``{name:event}`` one of Pi's six events or the one
-    before a prompt's first request, ``{name:method}`` a method of the Pi API and ``{name:word}`` a bare word.
+    before a prompt's first request, ``{name:method}`` a method of the Pi API or
+    of ``ctx``, and ``{name:word}`` a bare word.
     """
     pattern, at = "", 0
     converters: dict[str, Callable[[str], Any]] = {}

@@ -2067,3 +2067,16 @@ Feature: tool_call
     When the model calls "write_note"
     Then the turn ends before package "guard" answers tool_call of call "1"
     And the tool "write_note" does not run
+
+  @rule:tool_call.a-confirmation-nobody-gives
+  Scenario: A judge asks for a confirmation in a session without a person
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      acts: [{do: ctx, call: ui.confirm, args: [Write a note?, It will be kept.]}]
+      returns: {block: true, reason: nobody confirmed it}
+      """
+    When the model calls "write_note"
+    Then ui.confirm returned false
+    And call "1" fails and says "nobody confirmed it"
+    And the tool "write_note" does not run

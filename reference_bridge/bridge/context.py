@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from reference_bridge.bridge.values import UNDEFINED
 from reference_bridge.host.loop import Agent
 from reference_bridge.host.signals import AbortSignal
+
+
+class Dialogs:
+    """`ctx.ui` where nobody can be asked: no question is answered yes, nothing is chosen and nothing is typed."""
+
+    def confirm(self, title: Any = UNDEFINED, message: Any = UNDEFINED, options: Any = UNDEFINED) -> bool:
+        """Always false: what nobody allows is not allowed."""
+        return False
+
+    def select(self, title: Any = UNDEFINED, choices: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+        """Nothing is chosen."""
+        return UNDEFINED
+
+    def input(self, title: Any = UNDEFINED, placeholder: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+        """Nothing is typed."""
+        return UNDEFINED
+
+    def notify(self, message: Any = UNDEFINED, kind: Any = UNDEFINED) -> Any:
+        """Nobody looks."""
+        return UNDEFINED
 
 
 class Context:
@@ -30,6 +52,11 @@ class Context:
     def has_ui(self) -> bool:
         """Always false: no dialog of a package can reach a person here."""
         return False
+
+    @property
+    def ui(self) -> Dialogs:
+        """Dialogs, which nobody answers."""
+        return Dialogs()
 
     def is_idle(self) -> bool:
         """Whether the agent rests."""

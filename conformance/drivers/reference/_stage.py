@@ -135,8 +135,9 @@ class OpenStage:
 
     async def _ctx_call(self, message: CtxCall) -> Outcome:
         async def call() -> Any:
-            ctx = self._invocation(message.invocation).ctx
-            value = getattr(ctx, re.sub(r"([a-z])([A-Z]+)", r"\1_\2", message.call).lower(), UNDEFINED)
+            value: Any = self._invocation(message.invocation).ctx
+            for name in message.call.split("."):
+                value = getattr(value, re.sub(r"([a-z])([A-Z]+)", r"\1_\2", name).lower(), UNDEFINED)
             if callable(value):
                 value = value(*(decode(arg, self._signal) for arg in message.args))
             if inspect.isawaitable(value):
