@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.commands._bench_programs import programs
+from conformance.commands._bench_runs import beside_empty_steps, run
 
 SCENARIO = """
   @rule:tool_call.a-block-keeps-the-tool-from-running @case:n{number}
@@ -75,13 +76,25 @@ def main(argv: list[str]) -> int:
     """Measure and print; asserts nothing."""
     parser = argparse.ArgumentParser(
         prog="bridge-conformance bench",
-        description="Measure what a scenario, a callback over stdio, the entry point and a random program cost.",
+        description="Measure what a scenario, a callback over stdio, the entry point and a random program cost; or how "
+        "long whole runs take.",
+    )
+    parser.add_argument(
+        "--whole", action="append", metavar="SPEC", help="time a whole run on this bridge instead; repeatable"
+    )
+    parser.add_argument(
+        "--processes", type=int, default=4, metavar="N", help="processes of a whole run, most of which wait (4)"
     )
     parser.add_argument(
         "-n", type=int, default=200, metavar="N", help="scenarios, and round trips by the hundred (200)"
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds; the median counts (3)")
     given = parser.parse_args(argv)
+    if given.whole:
+        for bridge in given.whole:
+            run(bridge, given.processes)
+            beside_empty_steps(bridge)
+        return 0
     _scenarios(given.n, given.rounds)
     _round_trips(given.n * 10, given.rounds)
     _entry_point(given.rounds)
