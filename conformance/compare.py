@@ -27,6 +27,8 @@ def show(value: Any) -> str:
 
 def _visible(text: str) -> str:
     """``text`` with an escape for each character that a reader cannot see, or cannot tell from another."""
+    if text.isascii():
+        return text  # None of those is.
     return "".join(f"\\u{ord(letter):04x}" if _is_hidden(letter) else letter for letter in text)
 
 

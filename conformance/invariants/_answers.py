@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from conformance.compare import same, show
 from conformance.invariants._inputs import tagged
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._once import gathered
 from conformance.invariants._pictures import PNG
 from conformance.invariants._story import Call, Story
 from conformance.trace import Event, images_of, text_of
@@ -144,6 +145,7 @@ def _succeeded(patches: list[Event]) -> bool:
     return (patches[0]["payload"] or {}).get("isError") is False
 
 
+@gathered
 def _executed(story: Story) -> Iterator[tuple[Call, list[Event]]]:
     """Yield the calls whose one body ran and came to an end by itself, with the handlers that saw the result.
 
@@ -152,5 +154,5 @@ def _executed(story: Story) -> Iterator[tuple[Call, list[Event]]]:
     for call in story.calls if not story.listened else ():
         patches = call.handled("tool_result")
         whole = call.clear and not call.batch.cut and len(call.bodies) == 1 and call.result is not None and patches
-        if whole and not any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+        if whole and not story.wrote(call.handled("tool_execution_end")):
             yield call, patches

@@ -120,8 +120,9 @@ def texts_of_results_reach_the_log(story: Story, context: Context) -> Answers:
         if not _json(returned):
             continue  # Details that JSON cannot carry may cost the result: registerTool.details-that-json-cannot-carry.
         kept, wanted = result["content"], returned["content"]
-        told = f"{call.label}: the tool returned {show(wanted)}, the log keeps"
-        yield None if same(kept, wanted) and not result["isError"] else f"{told} {show([kept, result['isError']])}"
+        told = f"{call.label}: the tool returned"
+        right = same(kept, wanted) and not result["isError"]
+        yield None if right else f"{told} {show(wanted)}, the log keeps {show([kept, result['isError']])}"
 
 
 @invariant("registerTool.a-thrown-error-reaches-the-model")

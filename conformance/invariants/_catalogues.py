@@ -8,7 +8,6 @@ from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import package_of
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -25,7 +24,6 @@ class _Registered:
 def _requests(story: Story) -> Iterator[tuple[Event, dict[str, _Registered]]]:
     """Yield each request with what was registered before it; nothing where the host's own seams were used."""
     known: dict[str, _Registered] = {}
-    packages = {name: made["package"] for name, made in story.instances.items()}
     if story.listened:
         return
     for event in story.events:
@@ -37,7 +35,7 @@ def _requests(story: Story) -> Iterator[tuple[Event, dict[str, _Registered]]]:
             if isinstance(spec, dict) and isinstance(spec.get("name"), str):
                 row = known.setdefault(spec["name"], _Registered())
                 row.specs.append(spec)
-                row.packages.add(packages.get(event["instance"], event["instance"]))
+                row.packages.add(story.package_of(event))
         elif event.kind == "model.request":
             yield event, known
 
@@ -51,7 +49,6 @@ def schemas_reach_the_model_or_a_notice_names_the_tool(story: Story, context: Co
     if "notices" not in context.capabilities:
         return
     for request, known in _requests(story):
-        told = [str(event["text"]) for event in story.kinds["notice"] if story.number(event) < story.number(request)]
         for row in request["tools"]:
             made = known.get(row["name"])
             if made is None or made.native or not made.specs:
@@ -60,7 +57,11 @@ def schemas_reach_the_model_or_a_notice_names_the_tool(story: Story, context: Co
             if not all(map(_is_object, given)):
                 continue  # A root that is no object's has no rule that tells its row.
             lost = not any(_keeps(row.get("parameters"), schema) for schema in given)
-            silent = lost and not any(row["name"] in text for text in told)
+            silent = lost and not any(
+                row["name"] in str(event["text"])
+                for event in story.kinds["notice"]
+                if story.number(event) < story.number(request)
+            )
             name = f"request {request['request']} of {request.agent}: {row['name']}"
             yield f"{name} has the parameters {show(row.get('parameters'))} of {show(given[-1])}" if silent else None
 
@@ -89,12 +90,17 @@ def a_native_and_a_package_have_one_tool_of_a_name(story: Story, context: Contex
     return _listed_once(story, lambda made: made.native and bool(made.packages))
 
 
+def _shared(story: Story) -> bool:
+    """Whether some name was registered more than once, by a package at least once."""
+    return any(len(rows) > 1 or name in story.natives for name, rows in story.registrations.items())
+
+
 def _listed_once(story: Story, fits: Callable[[_Registered], bool]) -> Answers:
-    for event in story.kinds["api.call"]:
+    if not _shared(story):
+        return
+    for event in story.methods["setActiveTools"]:
         names = (event["args"] or [None])[0]
-        if event["call"] == "setActiveTools" and (
-            not isinstance(names, list) or len(set(map(str, names))) < len(names)
-        ):
+        if not isinstance(names, list) or len(set(map(str, names))) < len(names):
             return  # Whether a name that is given twice is listed twice has no rule.
     for request, known in _requests(story):
         names = [row["name"] for row in request["tools"]]
@@ -127,7 +133,7 @@ def the_tool_of_the_first_loaded_package_is_listed(story: Story, context: Contex
         first = min(made_as.packages, key=lambda package: order.get(package, 0))
         given: dict[bool, set[str]] = {True: set(), False: set()}
         for event in story.registrations[name]:
-            given[package_of(story, event) == first].add(str(event["args"][0].get("description")))
+            given[story.package_of(event) == first].add(str(event["args"][0].get("description")))
         if not given[True] & given[False] and all(map(_is_object, (spec.get("parameters") for spec in made_as.specs))):
             told = f"request {request['request']} of {request.agent} lists another {name} than that of {first}"
             yield f"{told}, which was loaded first" if str(row.get("description")) in given[False] else None
@@ -145,15 +151,16 @@ def a_registration_that_a_native_tool_hides_is_told(story: Story, context: Conte
 
 
 def _doubled(story: Story, context: Context) -> Iterator[tuple[Event, str, _Registered, dict[str, Any]]]:
-    """Yield the rows of names that were registered while packages were loaded, where nothing fails or changes."""
+    """Yield the rows of names that were registered twice while packages were loaded, where nothing fails or changes."""
     created = story.kinds["agent.created"]
-    if "notices" not in context.capabilities or len(created) != 1:
+    if "notices" not in context.capabilities or len(created) != 1 or not _shared(story):
         return
-    calls = [event for event in story.kinds["api.call"] if event["call"] in ("registerTool", "unregisterTool")]
     threw = {event["api"] for event in story.kinds["api.return"] if "threw" in (event["outcome"] or {})}
     changed = any(number > story.number(created[0]) for number in story.changes)
     failed = any(made["error"] is not None for made in story.instances.values())
-    if changed or failed or any(event["call"] == "unregisterTool" or event["api"] in threw for event in calls):
+    if changed or failed or story.methods["unregisterTool"]:
+        return
+    if any(event["api"] in threw for event in story.methods["registerTool"]):
         return
     for request, known in _requests(story):
         for row in request["tools"]:

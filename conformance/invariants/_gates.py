@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._once import once
 from conformance.invariants._story import Call, Story
 from conformance.trace import Event
 
 
+@once
 def blocking(story: Story, call: Call) -> Event | None:
     """Return the first handler of a call that answered ``block: true``, beyond doubt."""
     for gate in call.handled("tool_call"):
@@ -47,7 +49,7 @@ def nobody_is_asked_after_a_block(story: Story, context: Context) -> Answers:
 @invariant("tool_call.a-gate-that-throws-blocks")
 def a_call_whose_gate_throws_does_not_run(story: Story, context: Context) -> Answers:
     for call in story.calls:
-        threw = any(story.threw(gate) for gate in call.handled("tool_call"))
+        threw = any(map(story.threw, call.handled("tool_call")))
         if not call.clear or not threw or _overruled(story, call):
             continue
         ran = call.bodies
@@ -71,7 +73,7 @@ def what_the_host_denies_does_not_run(story: Story, context: Context) -> Answers
 @invariant("registerTool.a-question-of-the-host-is-asked", "tool_call.the-rest-of-the-chain-decides", roles="bridge")
 def what_the_user_does_not_allow_does_not_run(story: Story, context: Context) -> Answers:
     """Of calls about which the outermost listener of the host asks the user, who does not say yes."""
-    opened = next((event for event in story.kinds["operator"] if event["act"] == "open"), None)
+    opened = next(iter(story.acts["open"]), None)
     if opened is None or opened["approval"] in (None, "allowed-once") or story.listened:
         return
     for call in story.calls:

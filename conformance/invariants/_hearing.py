@@ -13,8 +13,9 @@ from conformance.trace import Event
 @invariant("tool_call.every-call-is-judged")
 def nothing_runs_unjudged(story: Story, context: Context) -> Answers:
     for call, each in _listeners(story, context, "tool_call"):
-        if len(call.bodies) == 1 and not any(_ends_the_round(story, gate) for gate in call.handled("tool_call")):
-            unasked = (each.instance, each.handler) not in _heard(call.handled("tool_call"))
+        gates = call.handled("tool_call")
+        if len(call.bodies) == 1 and not any(_ends_the_round(story, gate) for gate in gates):
+            unasked = (each.instance, each.handler) not in _heard(gates)
             yield f"{call.label}: its body ran, and {each.handler} had not been asked" if unasked else None
 
 
@@ -44,8 +45,8 @@ def _shown(story: Story, context: Context, body: str) -> Answers:
 @invariant("tool_result.fires-for-cancelled-tools")
 def every_cancelled_result_is_shown(story: Story, context: Context) -> Answers:
     """Of calls whose body was at work when the user cancelled, and where nothing else went."""
-    acts = [event for event in story.kinds["operator"] if event["act"] in ("dispose", "unload", "reload", "listen")]
-    cancels = [event for event in story.kinds["operator"] if event["act"] == "cancel"]
+    acts = any(story.acts[act] for act in ("dispose", "unload", "reload", "listen"))
+    cancels = story.acts["cancel"]
     for call in story.calls if cancels and not acts and context.settled and not story.listened else ():
         done = story.exit_of(call.bodies[0]) if len(call.bodies) == 1 else None
         if not call.clear or call.result is None or done is None or call.batch.finish not in (None, "calls"):
@@ -119,12 +120,12 @@ def who_serves_one_agent_hears_of_it_alone(story: Story, context: Context) -> An
 
 @invariant("tool_call.the-rest-of-the-chain-decides", roles="bridge")
 def the_rest_of_the_chain_is_asked_once(story: Story, context: Context) -> Answers:
-    made = [story.number(event) for event in story.kinds["operator"] if event["act"] == "policy"]
-    for call in story.calls if not story.listened else ():
+    made = [story.number(event) for event in story.acts["policy"]]
+    for call in story.calls if story.kinds["policy"] and not story.listened else ():
         entered = [event for event in call.of("policy") if event["phase"] == "enter"]
-        asked = Counter(event["id"] for event in entered)
+        if not entered or not call.clear:
+            continue
         # One that another takes the place of meanwhile is asked, and so is the other.
-        new = any(call.batch.begin < number < story.number(entered[-1]) for number in made) if entered else True
-        if call.clear and not new:
-            again = [name for name, times in asked.items() if times > 1]
+        if not any(call.batch.begin < number < story.number(entered[-1]) for number in made):
+            again = [name for name, times in Counter(event["id"] for event in entered).items() if times > 1]
             yield f"{call.label}: the host's listener {again[0]} was asked twice" if again else None

@@ -8,7 +8,8 @@ from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import named, package_of
+from conformance.invariants._lifetimes import named
+from conformance.invariants._once import gathered, once
 from conformance.invariants._story import Call, Story, parsed
 from conformance.invariants._ways import ANYTHING, passes
 from conformance.trace import Event
@@ -25,8 +26,8 @@ def judges_get_what_the_model_wrote(story: Story, context: Context) -> Answers:
             continue
         if _is_native(story, call) or _takes_anything(registered(story, call)):
             judged = (gates[0]["payload"] or {}).get("input")
-            told = f"{call.label}: {gates[0]['package']} judges {show(judged)}, the model wrote {show(record)}"
-            yield None if same(judged, record) else told
+            told = f"{call.label}: {gates[0]['package']} judges"
+            yield None if same(judged, record) else f"{told} {show(judged)}, the model wrote {show(record)}"
 
 
 @invariant("tool_call.mutation-reaches-the-tool", "tool_call.mutation-is-seen-by-later-handlers")
@@ -34,15 +35,14 @@ def what_judges_leave_is_what_runs(story: Story, context: Context) -> Answers:
     """Of a package's tool. A key of the value undefined may be left out on the way."""
     for call in story.calls if not story.listened else ():
         gates, bodies = call.handled("tool_call"), call.of("tool.enter")
-        if not call.clear or not gates or len(bodies) != 1 or registered(story, call) is None:
-            continue
-        if not any(story.reply(gate).get("ops") for gate in gates):
+        if not call.clear or len(bodies) != 1 or not story.wrote(gates):
             continue  # Whether judges see what will run is another rule's.
+        if registered(story, call) is None:
+            continue
         left = _left(story, gates, (gates[0]["payload"] or {}).get("input"), story.number(bodies[0]))
         if left is not None:
             ran = _defined(bodies[0]["params"])
-            told = f"{call.label}: ran with {show(ran)}, its judges left {show(left)}"
-            yield None if same(ran, left) else told
+            yield None if same(ran, left) else f"{call.label}: ran with {show(ran)}, its judges left {show(left)}"
 
 
 @invariant("tool_call.only-a-different-value-is-a-mutation", roles="bridge")
@@ -57,17 +57,18 @@ def natives_run_when_their_input_is_the_same_in_the_end(story: Story, context: C
 def natives_do_not_run_when_their_input_is_another(story: Story, context: Context) -> Answers:
     for call, left in _left_to_natives(story):
         if not same(left, call.record):
-            told = f"{call.label}: its input was {show(left)} in the end, and the native tool ran"
-            yield told if call.bodies else None
+            wrong = bool(call.bodies)
+            yield f"{call.label}: its input was {show(left)} in the end, and the native tool ran" if wrong else None
 
 
+@gathered
 def _left_to_natives(story: Story) -> Iterator[tuple[Call, Any]]:
     """Yield the calls of native tools whose input handlers wrote into, with what it was in the end."""
     for call in story.calls:
         gates, record, result = call.handled("tool_call"), call.record, call.result
-        if not isinstance(record, dict) or result is None or not _is_native(story, call) or not passes(story, call):
+        if not isinstance(record, dict) or result is None or not story.wrote(gates):
             continue
-        if not any(story.reply(gate).get("ops") for gate in gates) or was_written_into(story, call):
+        if not _is_native(story, call) or not passes(story, call) or was_written_into(story, call):
             continue
         if any(event["decision"] is not None for event in call.of("policy") if event["phase"] == "exit"):
             continue  # An outer listener of the host may let it run with what is in the log.
@@ -79,11 +80,11 @@ def _left_to_natives(story: Story) -> Iterator[tuple[Call, Any]]:
 @invariant("registerTool.what-prepare-arguments-returns-is-validated")
 def what_runs_is_an_object_where_one_is_asked_for(story: Story, context: Context) -> Answers:
     for call in story.calls if not story.listened else ():
-        bodies, spec = call.of("tool.enter"), registered(story, call)
-        schema = (spec or {}).get("parameters")
-        if not call.clear or not bodies or not isinstance(schema, dict) or schema.get("type") != "object":
+        bodies = call.of("tool.enter")
+        if not call.clear or not bodies or story.wrote(call.handled("tool_call")):
             continue
-        if not any(story.reply(gate).get("ops") for gate in call.handled("tool_call")):
+        schema = (registered(story, call) or {}).get("parameters")
+        if isinstance(schema, dict) and schema.get("type") == "object":
             ran = bodies[0]["params"]
             yield None if isinstance(ran, dict) else f"{call.label}: asks for an object, and ran with {show(ran)}"
 
@@ -93,10 +94,10 @@ def a_tool_that_asks_for_nothing_runs(story: Story, context: Context) -> Answers
     """Where nobody judges it; and it runs with what the model wrote."""
     judged = any(each.event == "tool_call" for each in story.subscriptions)
     for call in story.calls if not judged else ():
-        spec = registered(story, call)
         # What is logged as an object need not have been one.
-        if not isinstance(parsed(call.text), dict) or not isinstance(call.record, dict):
+        if not isinstance(call.record, dict) or not isinstance(parsed(call.text), dict):
             continue
+        spec = registered(story, call)
         if not _takes_anything(spec) or not passes(story, call, judged=False):
             continue
         if any(row["name"] == call.name for row in call.batch.request["tools"]) and (spec or {}).get("executes", True):
@@ -110,8 +111,9 @@ def policies_are_shown_what_the_model_wrote(story: Story, context: Context) -> A
         for event in call.of("policy") if call.clear and call.record is not None else ():
             if event["phase"] == "enter":
                 shown = event["arguments"]
-                told = f"{call.label}: the host's policy was shown {show(shown)}, the model wrote {show(call.record)}"
-                yield None if same(shown, call.record) else told
+                told = f"{call.label}: the host's policy was shown"
+                written = call.record
+                yield None if same(shown, written) else f"{told} {show(shown)}, the model wrote {show(written)}"
 
 
 def _is_native(story: Story, call: Call) -> bool:
@@ -125,32 +127,34 @@ def _takes_anything(spec: dict[str, Any] | None) -> bool:
 
 def was_written_into(story: Story, call: Call) -> bool:
     """Whether a start handler wrote into the arguments: on Pi that takes effect."""
-    return any(story.reply(start).get("ops") for start in call.handled("tool_execution_start"))
+    return story.wrote(call.handled("tool_execution_start"))
 
 
+@once
 def registered(story: Story, call: Call) -> dict[str, Any] | None:
     """Return the registration that was in force for a call all the while; ``None`` where that is not beyond doubt."""
     rows = story.registrations.get(call.name, [])
-    if not rows or call.name in story.natives or len({package_of(story, each) for each in rows}) != 1:
+    if not rows or call.name in story.natives or len(story.owners[call.name]) != 1:
         return None
-    if any(event["call"] == "unregisterTool" and named(event) == call.name for event in story.kinds["api.call"]):
+    if any(named(event) == call.name for event in story.methods["unregisterTool"]):
         return None
     begin = story.prepared(call.agent, story.number(call.batch.request))
-    end = story.number(call.result) if call.result is not None else len(story.events)
-    mine = [each for each in rows if story.serves(each["instance"], call.agent)]
-    before = [each for each in mine if begin is not None and _done(story, each) < begin]
-    if not before or any(each not in before and story.number(each) < end for each in mine):
+    if begin is None:
         return None
-    last = before[-1]
-    if "returned" not in story.outcomes.get(last["api"], {}) or story.gone.get(last["instance"], end + 1) <= end:
+    end = story.number(call.result) if call.result is not None else len(story.events)
+    last: Event | None = None
+    for each in rows:
+        if story.serves(each["instance"], call.agent):
+            if story.answered.get(each["api"], len(story.events)) < begin:
+                last = each
+            elif story.number(each) < end:
+                return None
+    if last is None or "returned" not in story.outcomes.get(last["api"], {}):
+        return None
+    if story.gone.get(last["instance"], end + 1) <= end:
         return None
     spec = last["args"][0]
     return spec if isinstance(spec, dict) else None
-
-
-def _done(story: Story, event: Event) -> int:
-    answered = (each for each in story.kinds["api.return"] if each["api"] == event["api"])
-    return next((story.number(each) for each in answered), len(story.events))
 
 
 def _left(story: Story, gates: Sequence[Event], given: Any, end: int) -> Any:

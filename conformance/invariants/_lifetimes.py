@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from conformance.compare import show
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._story import Story
+from conformance.invariants._story import PLAIN, Story, is_plain
 from conformance.trace import Event
-
-PLAIN = re.compile(r"[a-z]{2,40}")
-"""Names that no bridge may find odd."""
 
 
 def named(event: Event) -> str | None:
@@ -22,16 +18,10 @@ def named(event: Event) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def package_of(story: Story, event: Event) -> str:
-    """Return the package whose instance made an API call."""
-    made = story.instances.get(event["instance"])
-    return str(event["instance"] if made is None else made["package"])
-
-
 def _answered(story: Story, call: str) -> Iterator[tuple[Event, dict[str, Any]]]:
     """Yield the calls of one method by instances that were there, with how each was answered."""
-    for event in story.kinds["api.call"]:
-        if event["call"] != call or not story.outcomes.get(event["api"]):
+    for event in story.methods[call]:
+        if not story.outcomes.get(event["api"]):
             continue
         gone = story.gone.get(event["instance"] or "", len(story.events))
         made = story.instances.get(event["instance"] or "")
@@ -46,29 +36,23 @@ def _answered(story: Story, call: str) -> Iterator[tuple[Event, dict[str, Any]]]
 )
 def a_plain_tool_may_be_registered(story: Story, context: Context) -> Answers:
     """Where one package alone has the name, and no native tool, registering it does not throw."""
-    natives, made = story.natives, story.registrations
     for event, outcome in _answered(story, "registerTool"):
         name = named(event)
-        if name is None or PLAIN.fullmatch(name) is None or name in natives:
-            continue
-        packages = {package_of(story, each) for each in made[name]}
-        if len(packages) == 1 and all(is_plain(each["args"][0]) for each in made[name]):
-            threw = outcome.get("threw")
-            told = f"registerTool of {name} by {packages.pop()} threw {show(threw)} (event {event.seq})"
-            yield told if "threw" in outcome else None
+        if name in story.plain:
+            told = f"registerTool of {name} by {story.package_of(event)} threw"
+            yield f"{told} {show(outcome['threw'])} (event {event.seq})" if "threw" in outcome else None
 
 
 @invariant("registerTool.in-the-catalogue-beside-natives", "registerTool.registered-between-prompts")
 def a_registered_tool_is_listed(story: Story, context: Context) -> Answers:
     """In the requests of steps that begin later, where nobody sets lists and there is one agent."""
-    lists = any(event["call"] == "setActiveTools" for event in story.kinds["api.call"])
-    return _listed(story, lambda rows: not lists)
+    return _listed(story, lambda rows: not story.methods["setActiveTools"])
 
 
 @invariant("setActiveTools.a-tool-registered-later-joins")
 def a_tool_registered_after_a_list_is_listed(story: Story, context: Context) -> Answers:
     """Where the list was set first, and nobody had registered the name before."""
-    lists = [story.number(event) for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    lists = [story.number(event) for event in story.methods["setActiveTools"]]
     loading = any(number < story.number(agent) for number in lists for agent in story.kinds["agent.created"])
     return _listed(story, lambda rows: bool(lists) and not loading and story.number(rows[0]) > lists[-1])
 
@@ -76,31 +60,22 @@ def a_tool_registered_after_a_list_is_listed(story: Story, context: Context) -> 
 def _listed(story: Story, fits: Callable[[list[Event]], bool]) -> Answers:
     if story.listened or len(story.kinds["agent.created"]) != 1:
         return
-    natives, made = story.natives, story.registrations
-    taken = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
+    taken = {named(event) for event in story.methods["unregisterTool"]}
     answered = {event["api"]: event for event, outcome in _answered(story, "registerTool") if "returned" in outcome}
-    done = {event["api"]: story.number(event) for event in story.kinds["api.return"]}
-    for request in story.kinds["model.request"]:
+    fitting = [
+        (name, rows)
+        for name, rows in story.registrations.items()
+        if name in story.plain and name not in taken and fits(rows)
+    ]
+    for request in story.kinds["model.request"] if fitting else ():
         begun = story.prepared(request.agent or "", story.number(request)) or 0
         names = {row["name"] for row in request["tools"]}
-        for name, rows in made.items():
-            if name in natives or name in taken or PLAIN.fullmatch(name) is None or not fits(rows):
-                continue
-            here = [each for each in rows if each["api"] in answered and done[each["api"]] < begun]
-            packages = {package_of(story, each) for each in rows}
-            if not here or len(packages) != 1 or not all(is_plain(each["args"][0]) for each in rows):
-                continue
-            if story.gone.get(here[-1]["instance"], len(story.events)) > story.number(request):
-                told = (
-                    f"request {request['request']} of {request.agent} lacks {name}, which {packages.pop()} registered"
-                )
+        for name, rows in fitting:
+            here = [each for each in rows if each["api"] in answered and story.answered[each["api"]] < begun]
+            if here and story.gone.get(here[-1]["instance"], len(story.events)) > story.number(request):
+                told = f"request {request['request']} of {request.agent} lacks {name}, which"
+                told = f"{told} {story.package_of(rows[0])} registered"
                 yield told if name not in names else None
-
-
-def is_plain(spec: dict[str, Any]) -> bool:
-    """Whether a registration's parameters are an object's, as Pi's own are."""
-    schema = spec.get("parameters")
-    return isinstance(schema, dict) and schema.get("type") == "object" and "$" not in schema
 
 
 @invariant("unregisterTool.an-unknown-name-is-false", roles="bridge")
@@ -121,7 +96,7 @@ def taking_back_another_packages_tool_is_false(story: Story, context: Context) -
     return _not_taken(
         story,
         lambda event, name: (
-            name in made and all(package_of(story, each) != package_of(story, event) for each in made[name])
+            name in made and all(story.package_of(each) != story.package_of(event) for each in made[name])
         ),
     )
 
@@ -131,9 +106,7 @@ def _not_taken(story: Story, fits: Callable[[Event, str], bool]) -> Answers:
         name = named(event)
         if name is not None and fits(event, name):
             wrong = outcome.get("returned") is not False
-            told = (
-                f"unregisterTool of {name} by {package_of(story, event)} (event {event.seq}) answered {show(outcome)}"
-            )
+            told = f"unregisterTool of {name} by {story.package_of(event)} (event {event.seq}) answered {show(outcome)}"
             yield told if wrong else None
 
 
@@ -152,7 +125,7 @@ def taking_back_the_own_tool_is_true(story: Story, context: Context) -> Answers:
         if own and before and not any(each["api"] in threw or not is_plain(each["args"][0]) for each in before):
             seen.add(name)
             wrong = outcome.get("returned") is not True
-            told = f"unregisterTool of the own {name} by {package_of(story, event)} (event {event.seq}) answered"
+            told = f"unregisterTool of the own {name} by {story.package_of(event)} (event {event.seq}) answered"
             yield f"{told} {show(outcome)}" if wrong else None
 
 
@@ -168,7 +141,7 @@ def taking_back_twice_is_false(story: Story, context: Context) -> Answers:
         elif event["call"] == "unregisterTool" and event["api"] in answered:
             returned = answered[event["api"]].get("returned")
             if key in gone:
-                told = f"unregisterTool of {name} by {package_of(story, event)} (event {event.seq}) answered"
+                told = f"unregisterTool of {name} by {story.package_of(event)} (event {event.seq}) answered"
                 yield f"{told} {show(answered[event['api']])} again" if returned is not False else None
             elif returned is True:
                 gone.add(key)
@@ -183,7 +156,7 @@ def what_was_taken_back_is_gone(story: Story, context: Context) -> Answers:
     for event, outcome in _answered(story, "unregisterTool"):
         name = named(event)
         rows = made.get(name or "", [])
-        own = {package_of(story, each) for each in rows} == {package_of(story, event)}
+        own = story.owners.get(name or "") == frozenset({story.package_of(event)})
         if not own or name in natives or outcome.get("returned") is not True:
             continue
         at = story.number(event)

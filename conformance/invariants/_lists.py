@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import PLAIN, is_plain, named, package_of
+from conformance.invariants._lifetimes import named
+from conformance.invariants._once import gathered
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -28,20 +29,22 @@ def _left_out(story: Story, context: Context, acts: frozenset[str]) -> Answers:
     """
     if "notices" not in context.capabilities:
         return
-    rows = _registered_natives(story)
-    given_up = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
-    if any(event["act"] == "drop-native" for event in story.kinds["operator"]):
+    in_force = _in_force(story, context)
+    if not in_force:
+        return
+    rows = {name: list(numbers) for name, numbers in story.natives.items()}
+    given_up = {named(event) for event in story.methods["unregisterTool"]}
+    if story.acts["drop-native"]:
         given_up |= rows.keys()
     for name, events in story.registrations.items():
-        owners = {package_of(story, each) for each in events}
         shared = name in rows and (acts or name in given_up)
-        last = len(story.events) if shared or len(owners) > 1 else max(map(story.number, events))
+        last = len(story.events) if shared or len(story.owners[name]) > 1 else max(map(story.number, events))
         rows.setdefault(name, []).append(last)
-    for request, since, names in _in_force(story, context):
+    told = [str(event["text"]) for event in story.kinds["notice"]]
+    for request, since, names in in_force:
         if _comings(story, since, request) != acts:
             continue
         there = {row["name"] for row in request["tools"]}
-        told = [str(event["text"]) for event in story.kinds["notice"]]
         for name, numbers in rows.items():
             if name not in names and max(numbers) < since:
                 has = f"request {request['request']} of {request.agent} has {name}, which its list leaves out"
@@ -51,14 +54,18 @@ def _left_out(story: Story, context: Context, acts: frozenset[str]) -> Answers:
 
 def _comings(story: Story, since: int, request: Event) -> frozenset[str]:
     """Return which acts with packages there were between the setting of a list and a request."""
-    acts = (event for event in story.kinds["operator"] if since < story.number(event) < story.number(request))
-    return frozenset(event["act"] for event in acts if event["act"] in ("load", "unload", "reload"))
+    end = story.number(request)
+    return frozenset(
+        act
+        for act in ("load", "unload", "reload")
+        if any(since < story.number(event) < end for event in story.acts[act])
+    )
 
 
 @invariant("setActiveTools.narrows-the-next-request")
 def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
     """Of native tools that were there before, that no package has and that no notice names."""
-    made, later = story.registrations, _registered_natives(story)
+    made, later = story.registrations, story.natives
     told = " ".join(str(event["text"]) for event in story.kinds["notice"])
     for request, since, names in _in_force(story, context):
         if _comings(story, since, request):
@@ -83,13 +90,16 @@ def what_another_packages_list_names_is_there(story: Story, context: Context) ->
 
 def _named(story: Story, context: Context, alone: bool) -> Answers:
     """Of native tools, and of tools that one package registered while it was loaded, and that nobody took away."""
-    setters = {package_of(story, event) for event in story.kinds["api.call"] if event["call"] == "setActiveTools"}
+    setters = {story.package_of(event) for event in story.methods["setActiveTools"]}
     if (len(setters) == 1) is not alone:
         return
-    if any(event["act"] in ("drop-native", "unload", "reload") for event in story.kinds["operator"]):
+    if any(story.acts[act] for act in ("drop-native", "unload", "reload")):
+        return
+    in_force = _in_force(story, context)
+    if not in_force:
         return
     natives, made = story.natives, story.registrations
-    taken = {named(event) for event in story.kinds["api.call"] if event["call"] == "unregisterTool"}
+    taken = {named(event) for event in story.methods["unregisterTool"]}
     threw = {api for api, outcome in story.outcomes.items() if "threw" in outcome}
     created = story.kinds["agent.created"]
     ready = story.number(created[0]) if created else 0
@@ -97,14 +107,12 @@ def _named(story: Story, context: Context, alone: bool) -> Answers:
     for name, rows in made.items():
         failed = any(story.instances[each["instance"]]["error"] for each in rows if each["instance"] in story.instances)
         early = all(story.number(each) < ready and each["api"] not in threw for each in rows)
-        owned = len({package_of(story, each) for each in rows}) == 1 and name not in natives and name not in taken
-        if early and owned and not failed and PLAIN.fullmatch(name) and all(is_plain(each["args"][0]) for each in rows):
+        if early and not failed and name in story.plain and name not in taken:
             steady.add(name)
-    later = _registered_natives(story)
-    for request, since, names in _in_force(story, context):
+    for request, since, names in in_force:
         there = {row["name"] for row in request["tools"]}
         for name in names & steady:
-            if min(later.get(name, [0])) < since:
+            if min(natives.get(name, [0])) < since:
                 lacks = f"request {request['request']} of {request.agent} lacks {name}, which its list names"
                 yield lacks if name not in there else None
 
@@ -112,7 +120,7 @@ def _named(story: Story, context: Context, alone: bool) -> Answers:
 @invariant("registerTool.a-factory-that-throws-leaves-nothing", roles="bridge")
 def a_failed_package_leaves_no_list(story: Story, context: Context) -> Answers:
     """Where no other package set one: then every native tool is there."""
-    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    lists = story.methods["setActiveTools"]
     failed = [
         event
         for event in lists
@@ -120,10 +128,10 @@ def a_failed_package_leaves_no_list(story: Story, context: Context) -> Answers:
         and story.instances[event["instance"]]["error"] is not None
         and story.number(event) < story.number(story.instances[event["instance"]])
     ]
-    dropped = any(event["act"] == "drop-native" for event in story.kinds["operator"])
+    dropped = bool(story.acts["drop-native"])
     if not lists or len(failed) < len(lists) or dropped or story.listened:
         return
-    made, natives = story.registrations, _registered_natives(story)
+    made, natives = story.registrations, story.natives
     for request in story.kinds["model.request"]:
         since = story.prepared(request.agent or "", story.number(request))
         there = {row["name"] for row in request["tools"]}
@@ -150,15 +158,15 @@ def _untouched(story: Story, context: Context, later: bool) -> Answers:
 
     It is a ``later`` one that began when a list had been set.
     """
-    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    lists = story.methods["setActiveTools"]
     enters = [story.enters.get(event["invocation"] or "") for event in lists]
-    dropped = any(event["act"] == "drop-native" for event in story.kinds["operator"])
+    dropped = bool(story.acts["drop-native"])
     if not lists or None in enters or dropped or story.listened:
         return
     narrowed = {enter.agent for enter in enters if enter is not None}
     if any(enter.kind == "native.enter" for enter in enters if enter is not None):
         return
-    made, natives = story.registrations, _registered_natives(story)
+    made, natives = story.registrations, story.natives
     begun = {event.agent: story.number(event) > story.number(lists[0]) for event in story.kinds["agent.created"]}
     for request in story.kinds["model.request"]:
         agent = request.agent or ""
@@ -174,18 +182,11 @@ def _untouched(story: Story, context: Context, later: bool) -> Answers:
                 yield lacks if name not in there else None
 
 
-def _registered_natives(story: Story) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for event in story.kinds["operator"]:
-        for name in event["natives"] or ():
-            found.setdefault(name, []).append(story.number(event))
-    return found
-
-
+@gathered
 def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[str]]]:
     """Yield the requests for which it is beyond doubt which list is in force: where it was set, and its names."""
     created = story.kinds["agent.created"]
-    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    lists = story.methods["setActiveTools"]
     if not created or not lists or story.listened:
         return
     enters = [story.enters.get(event["invocation"] or "") for event in lists]

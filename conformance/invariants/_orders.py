@@ -53,18 +53,20 @@ def _in_order(story: Story, name: str, reloaded: bool = False) -> Answers:
 
     Whether one that is ``reloaded`` keeps its place is a rule of its own.
     """
-    acts = {event["act"] for event in story.kinds["operator"]}
-    if "unload" in acts or ("reload" in acts) is not reloaded:
+    if story.acts["unload"] or bool(story.acts["reload"]) is not reloaded:
+        return
+    several = [call for call in story.calls if call.clear and len(call.handled(name)) > 1]
+    if not several:
         return
     order: dict[str, int] = {}
     # An older recording does not say what was loaded; when instances are made is the implementation's own affair.
-    loads = [event["package"] for event in story.kinds["operator"] if event["act"] == "load"]
+    loads = [event["package"] for event in story.acts["load"]]
     made = [event["package"] for event in story.instances.values()]
     for package in made if None in loads else [*loads, *made]:
         order.setdefault(package, len(order))
     since = {(each.instance, each.handler): each.since for each in story.subscriptions}
-    for call in story.calls:
-        for one, two in pairwise(call.handled(name)) if call.clear else ():
+    for call in several:
+        for one, two in pairwise(call.handled(name)):
             places = [
                 (order.get(each["package"], 0), since.get((each["instance"], each["handler"]), 0))
                 for each in (one, two)
@@ -96,7 +98,9 @@ def _one_after_another(story: Story, name: str) -> Answers:
     """Of an event of which each handler was told once; two updates may be told at a time."""
     for call in story.calls:
         told = call.handled(name)
-        if not call.clear or len({(event["instance"], event["handler"]) for event in told}) < len(told):
+        if len(told) < 2 or not call.clear:
+            continue
+        if len({(event["instance"], event["handler"]) for event in told}) < len(told):
             continue
         for one, two in pairwise(told):
             done = story.exit_of(one)
@@ -183,11 +187,11 @@ def _silenced(story: Story, name: str) -> Answers:
 @invariant("registerTool.sequential-tools-never-overlap")
 def sequential_tools_run_alone(story: Story, context: Context) -> Answers:
     modes: dict[str, set[str]] = {}
-    for event in story.kinds["api.call"]:
+    for event in story.methods["registerTool"]:
         spec = (event["args"] or [None])[0]
-        if event["call"] == "registerTool" and isinstance(spec, dict):
+        if isinstance(spec, dict):
             modes.setdefault(str(spec.get("name")), set()).add(str(spec.get("executionMode")))
-    for batch in story.batches:
+    for batch in story.batches if {"sequential"} in modes.values() else ():
         bodies = _bodies(story, batch)
         for one in bodies:
             if one.kind != "tool.enter" or modes.get(one["tool"]) != {"sequential"}:
@@ -208,7 +212,7 @@ def _bodies(story: Story, batch: Batch) -> list[Event]:
 @invariant("registerTool.a-cancel-reaches-the-running-tool")
 def a_cancel_reaches_the_running_tool(story: Story, context: Context) -> Answers:
     aborted = {event["invocation"] for event in story.kinds["tool.aborted"]}
-    for call in story.calls if context.settled else ():
+    for call in story.calls if context.settled and story.acts["cancel"] else ():
         for body in call.of("tool.enter"):
             if call.clear and not body["aborted"] and _cancelled_inside(story, body):
                 lost = body["invocation"] not in aborted
@@ -217,7 +221,7 @@ def a_cancel_reaches_the_running_tool(story: Story, context: Context) -> Answers
 
 @invariant("tool_call.a-cancel-in-a-gate-starts-nothing-more")
 def a_cancel_in_a_gate_starts_nothing_more(story: Story, context: Context) -> Answers:
-    for batch in story.batches if not story.listened else ():
+    for batch in story.batches if story.acts["cancel"] and not story.listened else ():
         for place, call in enumerate(batch.calls):
             for gate in call.handled("tool_call") if call.clear else ():
                 inside = _cancelled_inside(story, gate)
@@ -246,37 +250,37 @@ def _cancelled_inside(story: Story, enter: Event) -> list[Event]:
     if done is None or len(story.kinds["agent.created"]) > 1:
         return []
     begin, end = story.number(enter), story.number(done)
-    for other in story.enters.values():
+    cancels = [event for event in story.acts["cancel"] if begin < story.number(event) < end]
+    for other in story.enters.values() if cancels else ():
         closed = story.exit_of(other)
         if other is not enter and story.number(other) < end and (closed is None or story.number(closed) > begin):
             return []
-    cancels = (event for event in story.kinds["operator"] if event["act"] == "cancel" and event.agent == enter.agent)
-    return [event for event in cancels if begin < story.number(event) < end]
+    return [event for event in cancels if event.agent == enter.agent]
 
 
 @invariant("tool_call.a-vote-ends-with-its-batch")
 def each_prompt_reaches_the_model(story: Story, context: Context) -> Answers:
     """Where the agent was at rest, and nobody cancelled it."""
-    for prompt in story.kinds["operator"] if context.settled and not story.listened else ():
-        if prompt["act"] != "prompt":
-            continue
+    for prompt in story.acts["prompt"] if context.settled and not story.listened else ():
         begin = story.number(prompt)
-        mine = [event for event in story.events if event.agent == prompt.agent]
-        running = [
-            event.kind for event in mine if event.kind in ("turn.start", "turn.end") and story.number(event) < begin
-        ]
-        later = [event for event in mine if story.number(event) > begin]
-        acts = [event for event in later if event.kind == "operator"]
-        end = story.number(acts[0]) if acts else len(story.events)
-        if running[-1:] == ["turn.start"] or any(event["act"] not in ("prompt", "settle") for event in acts[:1]):
+        begun, ended, requests = (
+            [story.number(event) for event in story.kinds[kind] if event.agent == prompt.agent]
+            for kind in ("turn.start", "turn.end", "model.request")
+        )
+        running = max((at for at in begun if at < begin), default=-1) > max(
+            (at for at in ended if at < begin), default=-1
+        )
+        act = next((e for e in story.kinds["operator"] if e.agent == prompt.agent and story.number(e) > begin), None)
+        if running or (act is not None and act["act"] not in ("prompt", "settle")):
             continue
-        asked = any(event.kind == "model.request" and story.number(event) < end for event in later)
+        end = len(story.events) if act is None else story.number(act)
+        asked = any(begin < at < end for at in requests)
         yield None if asked else f"a prompt of {prompt.agent} (event {prompt.seq}) did not reach the model"
 
 
 @invariant("tool_call.input-at-the-stop-is-answered")
 def what_the_user_says_in_a_batch_is_answered(story: Story, context: Context) -> Answers:
-    for batch in story.batches:
+    for batch in story.batches if story.acts["steer"] or story.acts["follow_up"] else ():
         results = [call.result for call in batch.calls]
         concluded = any(
             (body["reply"] or {}).get("conclude") for call in batch.calls for body in call.of("native.enter")

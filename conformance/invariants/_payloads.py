@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._once import gathered
 from conformance.invariants._story import Call, Story
 from conformance.trace import Event, plain, text_of
 
@@ -74,11 +75,12 @@ def the_first_to_see_a_failure_sees_what_was_thrown(story: Story, context: Conte
         message = _message(reply.get("throws"))
         if message:
             lost = payload.get("isError") is not True or message not in text_of(payload.get("content"))
-            shown = show([payload.get("content"), payload.get("isError")])
-            told = f"{call.label}: {call.handled('tool_result')[0]['package']} was shown {shown}"
-            yield f"{told} of a tool that threw {message!r}" if lost else None
+            shown = [payload.get("content"), payload.get("isError")]
+            told = f"{call.label}: {call.handled('tool_result')[0]['package']} was shown"
+            yield f"{told} {show(shown)} of a tool that threw {message!r}" if lost else None
 
 
+@gathered
 def _first_shown(story: Story) -> Iterator[tuple[Call, dict[str, Any], dict[str, Any]]]:
     """Yield each call of a package's tool whose result was shown to somebody: the first payload, the tool's reply."""
     for call in story.calls if not story.listened else ():
@@ -118,7 +120,7 @@ def patches_build_on_each_other(story: Story, context: Context) -> Answers:
     """Each handler of a result sees what the one before it saw, but for what that one answered."""
     for call in story.calls if not story.listened else ():
         seen = call.handled("tool_result")
-        if not call.clear or call.batch.cut or any(_writes(story, event) for event in seen):
+        if len(seen) < 2 or not call.clear or call.batch.cut or any(_writes(story, event) for event in seen):
             continue  # What one writes into the event may be shown to the next, and counts on Pi beside a patch.
         for one, two in pairwise(seen):
             wanted, done = _patched(story, one), story.exit_of(one)
@@ -127,8 +129,9 @@ def patches_build_on_each_other(story: Story, context: Context) -> Answers:
             found = two["payload"] or {}
             for key, value in wanted.items():
                 wrong = not same(found.get(key), value)
-                told = f"{call.label}: {two['package']} was shown the {key} {show(found.get(key))}"
-                yield f"{told} after {one['package']} left {show(value)} (event {two.seq})" if wrong else None
+                told = f"{call.label}: {two['package']} was shown the {key}"
+                left = f"after {one['package']} left"
+                yield f"{told} {show(found.get(key))} {left} {show(value)} (event {two.seq})" if wrong else None
 
 
 @invariant("registerTool.text-results-reach-log-and-model")
@@ -141,7 +144,7 @@ def a_result_of_nothing_stays_empty(story: Story, context: Context) -> Answers:
         if not isinstance(returned, dict) or "isError" in returned:
             continue  # Whether isError fails the call is another rule's.
         if returned.get("content") == [] and not story.threw(bodies[0]):
-            if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+            if story.wrote(call.handled("tool_execution_end")):
                 continue
             text = text_of(result["content"])
             yield f"{call.label}: its tool returned nothing, and the log keeps {show(text)}" if text else None
@@ -168,6 +171,7 @@ def an_errors_text_is_what_the_last_patch_gave(story: Story, context: Context) -
         yield f"{call.label}: the log keeps {show(kept)} instead of {show(lost[0])}" if lost else None
 
 
+@gathered
 def _patches(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
     """Yield the calls whose content handlers replaced by texts and pictures, and nobody wrote into: what each gave.
 
@@ -175,9 +179,11 @@ def _patches(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
     """
     for call in story.calls if not story.listened else ():
         seen = call.handled("tool_result")
-        if not call.clear or call.batch.cut or len(call.bodies) != 1 or any(_writes(story, event) for event in seen):
+        if not seen or not call.clear or call.batch.cut or len(call.bodies) != 1:
             continue
-        if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+        if any(_writes(story, event) for event in seen):
+            continue
+        if story.wrote(call.handled("tool_execution_end")):
             continue  # What an end handler writes into the result takes effect on Pi.
         returned = [story.reply(event).get("returns") for event in seen if "throws" not in story.reply(event)]
         given = [each["content"] for each in returned if isinstance(each, dict) and "content" in each]
@@ -194,7 +200,7 @@ def the_log_keeps_what_patches_leave(story: Story, context: Context) -> Answers:
     """The durable result is what the last handler that was shown it left, where it is of texts alone."""
     for call in story.calls if not story.listened else ():
         seen, result = call.handled("tool_result"), call.result
-        if not call.clear or not seen or result is None or call.batch.cut:
+        if not seen or not call.clear or result is None or call.batch.cut:
             continue
         if any(_writes(story, event) for event in seen):
             continue  # What one writes into the event counts on Pi beside a patch.
@@ -203,12 +209,12 @@ def the_log_keeps_what_patches_leave(story: Story, context: Context) -> Answers:
         left = _patched(story, seen[-1])
         if left is None or not _texts(left.get("content")) or "isError" not in left:
             continue
-        if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+        if story.wrote(call.handled("tool_execution_end")):
             continue  # What an end handler writes into the result takes effect on Pi.
         kept = [plain(text_of(result["content"])), result["isError"]]
         wanted = [plain(text_of(left["content"])), left["isError"]]
-        told = f"{call.label}: {seen[-1]['package']} left {show(wanted)}, the log keeps {show(kept)}"
-        yield None if same(kept, wanted) else told
+        told = f"{call.label}: {seen[-1]['package']} left"
+        yield None if same(kept, wanted) else f"{told} {show(wanted)}, the log keeps {show(kept)}"
 
 
 def _patched(story: Story, enter: Event) -> dict[str, Any] | None:
@@ -249,10 +255,8 @@ def judges_see_the_same_input_unless_one_changes_it(story: Story, context: Conte
                 break
             shown = [(event["payload"] or {}).get("input") for event in (one, two)]
             wrong = not same(*shown)
-            told = (
-                f"{call.label}: {two['package']} judges {show(shown[1])}, and {one['package']} judged {show(shown[0])}"
-            )
-            yield told if wrong else None
+            told = f"{call.label}: {two['package']} judges"
+            yield f"{told} {show(shown[1])}, and {one['package']} judged {show(shown[0])}" if wrong else None
 
 
 @invariant("tool_call.the-gate-sees-checked-arguments")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._once import gathered
 from conformance.invariants._story import Call, Story
 from conformance.trace import images_of
 
@@ -47,13 +49,13 @@ def pictures_are_shown(story: Story, context: Context) -> Answers:
             yield f"{call.label}: {asked[0]['package']} was not shown the tool's picture" if lost else None
 
 
-def _pictures(story: Story) -> list[tuple[Call, str]]:
-    """Return the pictures that packages' tools returned, and those that handlers of a result gave."""
-    found: list[tuple[Call, str]] = []
+@gathered
+def _pictures(story: Story) -> Iterator[tuple[Call, str]]:
+    """Yield the pictures that packages' tools returned, and those that handlers of a result gave."""
     for call in story.calls if not story.listened else ():
         for enter in [*call.of("tool.enter"), *call.handled("tool_result")] if call.clear else ():
-            found += [(call, data) for data in _data(story.reply(enter).get("returns"))]
-    return found
+            for data in _data(story.reply(enter).get("returns")):
+                yield call, data
 
 
 def _is_sound(returned: Any) -> bool:

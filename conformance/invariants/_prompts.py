@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.compare import show
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import PLAIN, is_plain, package_of
+from conformance.invariants._once import gathered
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -15,8 +15,9 @@ from conformance.trace import Event
 @invariant("registerTool.prompt-snippet-while-active")
 def prompts_have_what_listed_tools_gave(story: Story, context: Context) -> Answers:
     for request, name, spec in _given(story):
-        if any(row["name"] == name for row in request["tools"]):
-            for text in _texts(spec):
+        texts = _texts(spec)
+        if texts and any(row["name"] == name for row in request["tools"]):
+            for text in texts:
                 lost = text not in str(request["system"])
                 told = f"request {request['request']} of {request.agent} lists {name}, and its system prompt lacks"
                 yield f"{told} {show(text)}" if lost else None
@@ -25,8 +26,9 @@ def prompts_have_what_listed_tools_gave(story: Story, context: Context) -> Answe
 @invariant("registerTool.no-prompt-snippet-while-inactive")
 def prompts_have_nothing_of_other_tools(story: Story, context: Context) -> Answers:
     for request, name, spec in _given(story):
-        if all(row["name"] != name for row in request["tools"]):
-            for text in _texts(spec):
+        texts = _texts(spec)
+        if texts and all(row["name"] != name for row in request["tools"]):
+            for text in texts:
                 there = text in str(request["system"])
                 told = (
                     f"request {request['request']} of {request.agent} does not list {name}, and its system prompt has"
@@ -40,7 +42,7 @@ def prompts_have_nothing_that_was_replaced(story: Story, context: Context) -> An
     said = [
         (name, text) for name, rows in story.registrations.items() for row in rows for text in _texts(row["args"][0])
     ]
-    for request, name, spec in _given(story):
+    for request, name, spec in _given(story) if said else ():
         now = _texts(spec)
         for owner, text in said:
             if owner == name and text not in now and all(other == name for other, each in said if text in each):
@@ -48,13 +50,14 @@ def prompts_have_nothing_that_was_replaced(story: Story, context: Context) -> An
                 yield f"{told}, and {name} was registered again without" if text in str(request["system"]) else None
 
 
+@gathered
 def _given(story: Story) -> Iterator[tuple[Event, str, dict[str, Any]]]:
     """Yield the first request of each turn with each tool that one package has; where there is one agent."""
-    natives, made = story.natives, story.registrations
-    done = {event["api"]: story.number(event) for event in story.kinds["api.return"] if "returned" in event["outcome"]}
+    made = [(name, rows) for name, rows in story.registrations.items() if name in story.plain]
+    returned = {event["api"] for event in story.kinds["api.return"] if "returned" in event["outcome"]}
     turns = story.kinds["turn.start"]
     alone = len(story.kinds["agent.created"]) == 1 and not story.listened
-    for request in story.kinds["model.request"] if alone else ():
+    for request in story.kinds["model.request"] if alone and made else ():
         at = story.number(request)
         begun = max(
             (story.number(turn) for turn in turns if turn.agent == request.agent and story.number(turn) < at),
@@ -66,10 +69,8 @@ def _given(story: Story) -> Iterator[tuple[Event, str, dict[str, Any]]]:
             begun < story.number(other) < at and other.agent == request.agent for other in story.kinds["model.request"]
         ):
             continue
-        for name, rows in made.items():
-            whole = all(done.get(each["api"], at) < begun and is_plain(each["args"][0]) for each in rows)
-            owned = len({package_of(story, each) for each in rows}) == 1 and name not in natives
-            if whole and owned and PLAIN.fullmatch(name):
+        for name, rows in made:
+            if all(each["api"] in returned and story.answered[each["api"]] < begun for each in rows):
                 yield request, name, rows[-1]["args"][0]
 
 

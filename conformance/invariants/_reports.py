@@ -18,7 +18,7 @@ SHORTEST = 8
 def one_list_reports_each_thing_once(story: Story, context: Context) -> Answers:
     """Within one call of ``setActiveTools``, which returns before anything else can happen."""
     said: Counter[tuple[Any, ...]] | None = None
-    for event in story.events:
+    for event in story.events if story.methods["setActiveTools"] else ():
         if event.kind == "api.call":
             said = Counter() if event["call"] == "setActiveTools" else None
         elif event.kind != "notice" or said is None:
@@ -34,7 +34,7 @@ def the_same_list_again_is_not_reported(story: Story, context: Context) -> Answe
     """Of one agent, for which one instance sets it twice, and nothing that an agent may see changed between."""
     if len(story.kinds["agent.created"]) != 1 or story.listened:
         return
-    lists = [event for event in story.kinds["api.call"] if event["call"] == "setActiveTools"]
+    lists = story.methods["setActiveTools"]
     ready = story.number(story.kinds["agent.created"][0])
     for one, two in pairwise(lists):
         begin, end = story.number(one), story.number(two)
@@ -127,8 +127,8 @@ def a_vain_recovery_is_reported(story: Story, context: Context) -> Answers:
 
 @invariant("exec.the-whole-group-goes", roles="bridge")
 def no_child_outlives_the_stage(story: Story, context: Context) -> Answers:
-    for event in story.kinds["operator"]:
-        if event["act"] == "close" and event["children"] is not None:
+    for event in story.acts["close"]:
+        if event["children"] is not None:
             left = ", ".join(map(str, event["children"]))
             yield f"children of the provider outlived the stage: {left}" if left else None
 

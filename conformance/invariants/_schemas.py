@@ -21,10 +21,10 @@ def what_runs_fits_its_schema(story: Story, context: Context) -> Answers:
         bodies = call.of("tool.enter")
         if not call.clear or len(bodies) != 1 or not isinstance(call.record, dict) or was_written_into(story, call):
             continue
+        if story.wrote(call.handled("tool_call")) or _has_null(call.record):
+            continue
         schema = (registered(story, call) or {}).get("parameters")
         if not isinstance(schema, dict) or schema.get("type") != "object":
-            continue
-        if any(story.reply(gate).get("ops") for gate in call.handled("tool_call")) or _has_null(call.record):
             continue
         params = bodies[0]["params"]
         if any(tagged(params)):

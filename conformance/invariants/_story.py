@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -19,13 +19,17 @@ CHANGES = frozenset({"registerTool", "unregisterTool", "setActiveTools"})
 OPERATORS = frozenset({"load", "reload", "unload", "native", "drop-native", "host"})
 """Acts of the operator after which an agent may see other tools."""
 
+PLAIN = re.compile(r"[a-z]{2,40}")
+"""Names that no bridge may find odd."""
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class Call:
     """Everything one call of the model left in the trace, on the agent ``agent``; ``asked`` is its request's number.
 
     ``events`` are those of this occurrence of the id, by kind; ``clear`` is false where the trace does not tell which
-    occurrence an event belongs to. ``text`` is the raw argument text the model wrote.
+    occurrence an event belongs to. ``text`` is the raw argument text the model wrote. What follows ``handlers`` is
+    known once the whole trace is read.
     """
 
     agent: str
@@ -38,6 +42,17 @@ class Call:
     clear: bool = True
     events: dict[str, list[Event]] = field(default_factory=dict)
     handlers: dict[str, list[Event]] = field(default_factory=dict)
+    bodies: list[Event] = field(default_factory=list)
+    """The entries into a package's tool or a native one."""
+    result: Event | None = None
+    """The first durable result."""
+    record: Any = None
+    """The arguments as the log keeps them; ``None`` for what is no JSON or loses numbers on the way.
+
+    What the model wrote decides that: a log may keep something else than what could not be kept.
+    """
+    host_broke: bool = False
+    """Whether a listener or a guard of the host threw: it was asked and did not answer."""
 
     @property
     def label(self) -> str:
@@ -55,34 +70,17 @@ class Call:
         """Return the entries of handlers of one Pi event for this call, in order."""
         return self.handlers.get(event, [])
 
-    @property
-    def bodies(self) -> list[Event]:
-        """Return the entries into a package's tool or a native one."""
-        return self.of("tool.enter", "native.enter")
-
-    @property
-    def host_broke(self) -> bool:
-        """Whether a listener or a guard of the host threw: it was asked and did not answer."""
+    def conclude(self) -> None:
+        """Find out, of the whole trace, what most of the invariants ask."""
+        self.bodies = self.of("tool.enter", "native.enter")
         policies = self.of("policy")
-        return len([event for event in policies if event["phase"] == "enter"]) * 2 != len(policies)
-
-    @property
-    def result(self) -> Event | None:
-        """Return the first durable result."""
-        found = self.events.get("log.result")
-        return found[0] if found else None
-
-    @property
-    def record(self) -> Any:
-        """Return the arguments as the log keeps them; ``None`` for what is no JSON or loses numbers on the way.
-
-        What the model wrote decides that: a log may keep something else than what could not be kept.
-        """
-        logged = self.events.get("log.call")
-        return parsed(logged[0]["arguments"]) if logged and parsed(self.text) is not None else None
+        self.host_broke = len([event for event in policies if event["phase"] == "enter"]) * 2 != len(policies)
+        self.result = next(iter(self.of("log.result")), None)
+        logged = self.of("log.call")
+        self.record = parsed(logged[0]["arguments"]) if logged and parsed(self.text) is not None else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Batch:
     """The calls of one assistant message. ``finish`` as the model said; ``after`` is the agent's next request.
 
@@ -121,6 +119,8 @@ class Story:
         self.events = trace.events
         self.at = {id(event): number for number, event in enumerate(self.events)}
         self.batches: list[Batch] = []
+        self.calls: list[Call] = []
+        """Every call, in model order."""
         self.exits: dict[str, Event] = {}
         self.enters: dict[str, Event] = {}
         self.subscriptions: list[Subscription] = []
@@ -128,17 +128,18 @@ class Story:
         self.gone: dict[str, int] = {}
         """Where an instance was no longer there for sure: it failed, was disposed, or its package began to go."""
         self.kinds: dict[str, list[Event]] = defaultdict(list)
+        self.acts: dict[str, list[Event]] = defaultdict(list)
+        """What the operator did, by act."""
+        self.methods: dict[str, list[Event]] = defaultdict(list)
+        """The calls of the Pi API, by method."""
         self.changes: list[int] = []
         """Where something happened that may change what tools an agent sees."""
         self.listened = False
         """Whether the suite used the host's own seams: then what it put there may decide anything."""
+        self.kept: dict[Any, Any] = {}
+        """Answers to questions that several invariants ask."""
+        self._steps: dict[str | None, list[tuple[int, str]]] = defaultdict(list)
         self._read()
-
-    @property
-    def calls(self) -> Iterator[Call]:
-        """Every call, in model order."""
-        for batch in self.batches:
-            yield from batch.calls
 
     @cached_property
     def outcomes(self) -> dict[str, dict[str, Any]]:
@@ -149,16 +150,43 @@ class Story:
     def registrations(self) -> dict[str, list[Event]]:
         """The calls of ``registerTool``, by the name that they register."""
         found: dict[str, list[Event]] = {}
-        for event in self.kinds["api.call"]:
+        for event in self.methods["registerTool"]:
             about = (event["args"] or [None])[0]
-            if event["call"] == "registerTool" and isinstance(about, dict) and isinstance(about.get("name"), str):
+            if isinstance(about, dict) and isinstance(about.get("name"), str):
                 found.setdefault(about["name"], []).append(event)
         return found
 
     @cached_property
-    def natives(self) -> frozenset[str]:
-        """Every name that a native tool had at some time."""
-        return frozenset(name for event in self.kinds["operator"] for name in event["natives"] or ())
+    def owners(self) -> dict[str, frozenset[str]]:
+        """The packages that registered a name."""
+        return {name: frozenset(map(self.package_of, rows)) for name, rows in self.registrations.items()}
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """Names that no bridge may find odd, of tools that one package alone has and that ask for an object."""
+        return frozenset(
+            name
+            for name, rows in self.registrations.items()
+            if PLAIN.fullmatch(name) and name not in self.natives and len(self.owners[name]) == 1
+            if all(is_plain(each["args"][0]) for each in rows)
+        )
+
+    @cached_property
+    def natives(self) -> dict[str, list[int]]:
+        """Where a native tool was registered, by each name that one had at some time."""
+        found: dict[str, list[int]] = {}
+        for event in self.kinds["operator"]:
+            for name in event["natives"] or ():
+                found.setdefault(name, []).append(self.number(event))
+        return found
+
+    @cached_property
+    def answered(self) -> dict[str, int]:
+        """Where each call of the Pi API was answered, by its id."""
+        found: dict[str, int] = {}
+        for event in self.kinds["api.return"]:
+            found.setdefault(event["api"], self.number(event))
+        return found
 
     def number(self, event: Event) -> int:
         """Return the event's place in the trace."""
@@ -187,6 +215,15 @@ class Story:
             )
         return found if isinstance(found, dict) else {}
 
+    def wrote(self, enters: Iterable[Event]) -> bool:
+        """Whether one of these handlers, or bodies, wrote into what it was given."""
+        return any(self.reply(enter).get("ops") for enter in enters)
+
+    def package_of(self, event: Event) -> str:
+        """Return the package whose instance made an API call."""
+        made = self.instances.get(event["instance"])
+        return str(event["instance"] if made is None else made["package"])
+
     def changed(self, begin: int, end: int) -> bool:
         """Whether something that may change an agent's tools happened between two places."""
         return any(begin < number < end for number in self.changes)
@@ -196,16 +233,13 @@ class Story:
 
         A host prepares a step once the one before is over, or the turn has started, and tells then that it begins.
         """
-        mine = [
-            (self.number(event), kind)
-            for kind in ("turn.start", "step.start", "step.end")
-            for event in self.kinds[kind]
-            if event.agent == agent
-        ]
-        step = max((number for number, kind in mine if kind == "step.start" and number < before), default=None)
-        if step is None:
-            return None
-        return max((number for number, kind in mine if kind != "step.start" and number < step), default=step)
+        step: int | None = None
+        for number, kind in reversed(self._steps[agent]):
+            if step is None:
+                step = number if kind == "step.start" and number < before else None
+            elif kind != "step.start":
+                return number
+        return step
 
     def listening(self, begin: int, end: int, *events: str) -> list[str]:
         """Return the instances that listened to every one of ``events`` all the time between two places."""
@@ -237,6 +271,8 @@ class Story:
         for number, event in enumerate(self.events):
             kind, agent = event.kind, event.agent or ""
             self.kinds[kind].append(event)
+            if kind in _STEPS:
+                self._steps[event.agent].append((number, kind))
             if kind == "turn.start":
                 cancelled[agent] = spoken[agent] = False
                 waiting[agent] = max(0, waiting[agent] - 1)
@@ -262,6 +298,7 @@ class Story:
                     batch.end, batch.reason, batch.cut = number, event["reason"], batch.cut or cut
             elif kind == "operator":
                 act = event["act"]
+                self.acts[act].append(event)
                 if act in ("cancel", "dispose"):
                     cancelled[agent] = True
                     for batch in open_batches[agent]:
@@ -295,6 +332,9 @@ class Story:
         for batches in open_batches.values():
             for batch in batches:
                 batch.cut = batch.cut or batch.after is None
+        self.calls = [call for batch in self.batches for call in batch.calls]
+        for call in self.calls:
+            call.conclude()
 
     def _leave(self, package: str | None, number: int) -> None:
         for instance, made in self.instances.items():
@@ -302,6 +342,7 @@ class Story:
                 self.gone.setdefault(instance, number)
 
     def _api(self, number: int, event: Event) -> None:
+        self.methods[event["call"]].append(event)
         if event["call"] in CHANGES:
             self.changes.append(number)
         elif event["call"] == "on":
@@ -312,6 +353,14 @@ class Story:
                 )
 
 
+def is_plain(spec: dict[str, Any]) -> bool:
+    """Whether a registration's parameters are an object's, as Pi's own are."""
+    schema = spec.get("parameters")
+    return isinstance(schema, dict) and schema.get("type") == "object" and "$" not in schema
+
+
+_STEPS = frozenset({"turn.start", "step.start", "step.end"})
+"""Kinds of events after which, or at which, a host looks at the tools."""
 _SIDES = {
     "handler.enter": False,
     "tool.enter": False,
@@ -385,7 +434,9 @@ class _Calls:
                 if self._story.serves(each.instance, call.agent)
             ):
                 return False
-        return all(event["invocation"] in self._story.exits for event in [*call.of("handler.enter"), *call.bodies])
+        return all(
+            event["invocation"] in self._story.exits for event in call.of("handler.enter", "tool.enter", "native.enter")
+        )
 
 
 _LOSSY = re.compile(r"-0(?:\.0*)?(?![.\d])|[eE][+-]?\d{3}")

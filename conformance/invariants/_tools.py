@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._once import gathered
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
@@ -20,12 +21,11 @@ def only_visible_tools_run(story: Story, context: Context) -> Answers:
     if story.listened:
         return  # A listener of the host's own may make it another tool's call.
     for call in story.calls:
-        listed = _names(call.batch.request)
         for body in call.bodies if call.clear else ():
             if body["tool"] != call.name:
                 yield f"{call.label}: the body of {body['tool']} ran (event {body.seq})"
             # The host resolves at dispatch, Pi at the request: what changed in between may be seen or not.
-            elif call.name in listed:
+            elif any(row["name"] == call.name for row in call.batch.request["tools"]):
                 yield None
             elif not story.changed(story.number(call.batch.request), story.number(body)):
                 yield f"{call.label}: its body ran (event {body.seq}) though the catalogue does not list the tool"
@@ -33,6 +33,8 @@ def only_visible_tools_run(story: Story, context: Context) -> Answers:
 
 @invariant("registerTool.described-as-registered")
 def tools_are_described_as_registered(story: Story, context: Context) -> Answers:
+    if story.listened:
+        return
     given: dict[Any, list[Any]] = {}
     natives: set[str] = set()
     for event in story.events:
@@ -42,10 +44,10 @@ def tools_are_described_as_registered(story: Story, context: Context) -> Answers
             spec = (event["args"] or [None])[0]
             if isinstance(spec, dict) and isinstance(spec.get("name"), str):
                 given.setdefault(spec["name"], []).append(spec.get("description"))
-        elif event.kind == "model.request" and not story.listened:
+        elif event.kind == "model.request":
             for row in event["tools"]:
-                known = given.get(row["name"], [])
-                if row["name"] in natives or not known or not all(isinstance(each, str) for each in known):
+                known = given.get(row["name"])
+                if not known or row["name"] in natives or not all(isinstance(each, str) for each in known):
                     continue
                 told = f"request {event['request']} of {event.agent}: {row['name']} is described as"
                 yield None if row["description"] in known else f"{told} {show(row['description'])}"
@@ -71,14 +73,15 @@ def calls_act_on_their_own_agent(story: Story, context: Context) -> Answers:
 def a_list_reaches_no_other_agent(story: Story, context: Context) -> Answers:
     """Where nothing but lists set in other agents' handlers came between two requests, both carry the same tools."""
     last: dict[str, Event] = {}
-    for request in story.kinds["model.request"]:
+    for request in story.kinds["model.request"] if story.methods["setActiveTools"] else ():
         agent = request.agent or ""
         before, last[agent] = last.get(agent), request
         if before is None:
             continue
         # What came while the earlier request was prepared may show in the later one only.
         begin = story.prepared(agent, story.number(before)) or story.number(before)
-        between = [n for n in story.changes if begin < n < story.number(request)]
+        end = story.number(request)
+        between = [number for number in story.changes if begin < number < end]
         if not between or not all(_is_foreign(story, story.events[number], agent) for number in between):
             continue
         wrong = _names(before) ^ _names(request)
@@ -134,14 +137,12 @@ def all_tools_has_no_more_than_the_catalogue(story: Story, context: Context) -> 
             yield told if more else None
 
 
+@gathered
 def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]]:
     """Yield calls of a method made in a handler or tool of a step that saw no change, with answer and request."""
-    outcomes = {event["api"]: event["outcome"] for event in story.kinds["api.return"]}
-    asked = [event for event in story.kinds["api.call"] if event["call"] == call]
-    for event in asked:
+    for event in story.methods[call]:
         enter = _made_in(story, event)
-        outcome = outcomes.get(event["api"])
-        if enter is None or not isinstance(outcome, dict) or "returned" not in outcome:
+        if enter is None or "returned" not in story.outcomes.get(event["api"], {}):
             continue
         at = story.number(event)
         # What changed after a step was entered may be in its request or not; what changed before is.
@@ -150,4 +151,4 @@ def _asked_in_turn(story: Story, call: str) -> Iterator[tuple[Event, Any, Event]
         if step is None or not made or not step < story.number(made[-1]) < story.number(enter):
             continue
         if not story.changed(step, at):
-            yield event, outcome["returned"], made[-1]
+            yield event, story.outcomes[event["api"]]["returned"], made[-1]

@@ -11,7 +11,7 @@ from typing import Any
 from conformance.compare import same, show
 from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import package_of
+from conformance.invariants._once import once
 from conformance.invariants._story import Call, Story
 from conformance.trace import Event, text_of
 
@@ -75,7 +75,7 @@ def _has_lossy(value: Any) -> bool:
 def what_is_judged_and_not_blocked_runs(story: Story, context: Context) -> Answers:
     """A package's own tool, where somebody was asked: then its arguments are right."""
     missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
-    own = {name for name, _ in _specs(story)} - story.natives
+    own = story.registrations.keys() - story.natives.keys()
     for call in story.calls:
         if call.name in missing or call.name not in own or not _goes_through(story, call):
             continue
@@ -89,7 +89,7 @@ def what_is_judged_and_not_blocked_runs(story: Story, context: Context) -> Answe
 @invariant("tool_call.invalid-calls-are-not-judged")
 def what_is_invalid_is_not_judged(story: Story, context: Context) -> Answers:
     """Where no handler changed the arguments that did not pass."""
-    own = {name for name, _ in _specs(story)} - story.natives
+    own = story.registrations.keys() - story.natives.keys()
     for call in story.calls if not story.listened else ():
         if not call.clear or call.name not in own or call.result is None or not _is_invalid(call) or call.bodies:
             continue
@@ -111,7 +111,7 @@ def what_judges_change_runs(story: Story, context: Context) -> Answers:
 
 @invariant("tool_call.mutation-is-not-validated-again")
 def what_judges_change_is_not_validated_again(story: Story, context: Context) -> Answers:
-    own = {name for name, _ in _specs(story)} - story.natives
+    own = story.registrations.keys() - story.natives.keys()
     for call in story.calls:
         if call.name in own and _goes_through(story, call, changed=True):
             told = f"{call.label}: its input was changed after it had passed, and did not pass again"
@@ -129,13 +129,12 @@ def _changed(story: Story, owned: bool) -> Answers:
     It is ``owned`` where the package of the tool was the only one that was asked.
     """
     missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
-    own = {name for name, _ in _specs(story)} - story.natives
+    own = story.registrations.keys() - story.natives.keys()
     for call in story.calls:
         if call.name in missing or call.name not in own or not _goes_through(story, call, changed=True):
             continue
         packages = {event["package"] for event in call.handled("tool_call")}
-        owners = {package_of(story, event) for event in story.registrations[call.name]}
-        if (packages == owners) is not owned:
+        if (packages == story.owners[call.name]) is not owned:
             continue
         if any(row["name"] == call.name for row in call.batch.request["tools"]):
             told = f"{call.label}: its input was changed and it was not blocked, and its body did not run"
@@ -145,9 +144,8 @@ def _changed(story: Story, owned: bool) -> Answers:
 
 @invariant("tool_call.only-a-different-value-is-a-mutation", roles="bridge")
 def a_native_call_that_nobody_touches_runs(story: Story, context: Context) -> Answers:
-    registered = {name for name, _ in _specs(story)}
     for call in story.calls:
-        if call.record is None or call.name in registered or not _goes_through(story, call):
+        if call.record is None or call.name in story.registrations or not _goes_through(story, call):
             continue
         if not any(row["name"] == call.name for row in call.batch.request["tools"]):
             continue
@@ -158,11 +156,14 @@ def a_native_call_that_nobody_touches_runs(story: Story, context: Context) -> An
 def _goes_through(story: Story, call: Call, changed: bool = False) -> bool:
     """Whether a call :func:`passes` and no handler did anything; or, where it was ``changed``, only to its input."""
     gates = call.handled("tool_call")
-    if not passes(story, call) or changed is not any(_changes(story, gate, call.record) for gate in gates):
+    if not gates or changed is not any(_changes(story, gate, call.record) for gate in gates):
+        return False
+    if not passes(story, call):
         return False
     return not changed or all(_is_in_input(op) for gate in gates for op in story.reply(gate).get("ops") or ())
 
 
+@once
 def passes(story: Story, call: Call, judged: bool = True) -> bool:
     """Whether handlers were asked about a call, none stopped it, and nothing came in between; or nobody was asked."""
     batch, gates = call.batch, call.handled("tool_call")
@@ -224,8 +225,8 @@ def a_tool_that_asks_for_nothing_gets_what_was_written(story: Story, context: Co
         ):
             continue
         ran = bodies[0]["params"]
-        told = f"{call.label}: ran with {show(ran)}, the model wrote {show(call.record)}"
-        yield None if same(ran, call.record) else told
+        wrong = not same(ran, call.record)
+        yield f"{call.label}: ran with {show(ran)}, the model wrote {show(call.record)}" if wrong else None
 
 
 ANYTHING = {"type": "object", "properties": {}}
@@ -235,8 +236,9 @@ ANYTHING = {"type": "object", "properties": {}}
 @invariant("registerTool.a-throwing-prepare-arguments-fails-the-call")
 def what_cannot_be_prepared_does_not_run(story: Story, context: Context) -> Answers:
     throws = {name for name, spec in _specs(story) if "throws" in (spec.get("prepare") or {})}
-    throws -= {name for name, spec in _specs(story) if "throws" not in (spec.get("prepare") or {})} | story.natives
-    for call in story.calls if not story.listened else ():
+    throws -= {name for name, spec in _specs(story) if "throws" not in (spec.get("prepare") or {})}
+    throws -= story.natives.keys()
+    for call in story.calls if throws and not story.listened else ():
         if call.clear and call.name in throws and call.record is not None:
             ran = [*call.of("tool.enter"), *call.handled("tool_call")]
             told = f"{call.label}: its arguments could not be prepared, and it went on"
@@ -251,12 +253,12 @@ def what_is_blocked_says_nothing_but_why(story: Story, context: Context) -> Answ
             continue
         returned, kept = story.reply(gate)["returns"], text_of(result["content"])
         content = returned.get("content")
-        written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
+        written = story.wrote(call.handled("tool_execution_end"))
         texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
         for text in texts if not written else ():
             if isinstance(text, str) and len(text) > SHORTEST and text not in str(returned.get("reason")):
-                told = f"{call.label}: it was blocked, and its result says {show(text)}, which stood beside the block"
-                yield told if text in kept else None
+                told = f"{call.label}: it was blocked, and its result says"
+                yield f"{told} {show(text)}, which stood beside the block" if text in kept else None
 
 
 @invariant("tool_call.a-block-without-a-reason-still-says-something")
@@ -268,7 +270,7 @@ def what_is_blocked_says_something(story: Story, context: Context) -> Answers:
             continue
         if not isinstance(story.reply(gate)["returns"].get("reason", ""), str):
             continue  # What text a reason of another type becomes is another rule's.
-        if any(story.reply(end).get("ops") for end in call.handled("tool_execution_end")):
+        if story.wrote(call.handled("tool_execution_end")):
             continue  # What an end handler writes into the result takes effect on Pi.
         silent = not text_of(result["content"]).strip().removeprefix("Error:").strip()
         yield f"{call.label}: it was blocked, and its result says nothing (event {result.seq})" if silent else None
@@ -281,14 +283,14 @@ def what_is_blocked_says_why(story: Story, context: Context) -> Answers:
         reason = story.reply(gate)["returns"].get("reason") if gate is not None else None
         if not call.clear or result is None or call.batch.cut or call.bodies or not isinstance(reason, str):
             continue
-        if any(story.reply(each).get("ops") for each in call.handled("tool_call")):
+        if story.wrote(call.handled("tool_call")):
             continue  # Which reason a native call has whose arguments were changed, too, is another rule's.
         decided = [event["decision"] or {} for event in call.of("policy") if event["phase"] == "exit"]
-        written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
+        written = story.wrote(call.handled("tool_execution_end"))
         if len(reason) >= SHORTEST and not written and all(each.get("reason") == reason for each in decided):
             lost = reason not in text_of(result["content"])
-            told = f"{call.label}: it was blocked because of {show(reason)}, and its result says"
-            yield f"{told} {show(text_of(result['content']))}" if lost else None
+            told = f"{call.label}: it was blocked because of"
+            yield f"{told} {show(reason)}, and its result says {show(text_of(result['content']))}" if lost else None
 
 
 @invariant("tool_execution_end.cut-calls-do-not-run")
@@ -326,14 +328,14 @@ def what_a_judge_throws_is_told(story: Story, context: Context) -> Answers:
         thrown = done["threw"] if done is not None else None
         # What a listener of the host decides outside of the judges may overrule them, either way.
         others = any(event["decision"] is not None for event in call.of("policy") if event["phase"] == "exit")
-        written = any(story.reply(end).get("ops") for end in call.handled("tool_execution_end"))
+        written = story.wrote(call.handled("tool_execution_end"))
         if not isinstance(thrown, str) or len(thrown) < SHORTEST or others or written:
             continue
         if blocking(story, call) is not None or call.host_broke:
             continue
         lost = thrown not in text_of(result["content"])
-        told = f"{call.label}: {threw[0]['package']} threw {show(thrown)}, and its result says"
-        yield f"{told} {show(text_of(result['content']))}" if lost else None
+        told = f"{call.label}: {threw[0]['package']} threw"
+        yield f"{told} {show(thrown)}, and its result says {show(text_of(result['content']))}" if lost else None
 
 
 @invariant("registerTool.a-returned-iserror-is-no-error")
@@ -375,8 +377,7 @@ def _flags(reply: dict[str, Any]) -> bool:
     roles="bridge",
 )
 def nothing_is_aborted_that_nobody_cancelled(story: Story, context: Context) -> Answers:
-    acts = [event for event in story.kinds["operator"] if event["act"] in _CUTS]
-    if acts or story.listened:
+    if story.listened or any(story.acts[act] for act in _CUTS):
         return
     for call in story.calls:
         if call.clear and call.result is not None and call.batch.finish in (None, "calls"):
