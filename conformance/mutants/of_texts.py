@@ -13,7 +13,7 @@ from reference_bridge.bridge.execution_events import ExecutionEvents, Outcome
 from reference_bridge.bridge.gate import ToolCallGate
 from reference_bridge.bridge.packages import Instance
 from reference_bridge.bridge.registrations import Entry, Registrations
-from reference_bridge.host import Json
+from reference_bridge.host import AbortSignal, Json
 
 # --- reasons ----------------------------------------------------------------------------------------------------------
 
@@ -106,6 +106,57 @@ class IdsMadePlain(_ChangesIds):
 
     def form(self, call_id: str) -> str:
         return re.sub("[^A-Za-z0-9_-]", "_", call_id)
+
+
+@mutant()
+class IdsTrimmed(_ChangesIds):
+    """Takes the blanks off the ends of the ids that start and end tell."""
+
+    def form(self, call_id: str) -> str:
+        return call_id.strip()
+
+
+@mutant()
+class StartsWithoutAnIdSkipped(ExecutionEvents):
+    """Tells no start of a call whose id is empty, as of a call that has none."""
+
+    def start(self, call: Call) -> None:
+        if call.call_id:
+            super().start(call)
+
+
+@mutant()
+class EndsWithoutAnIdSkipped(ExecutionEvents):
+    """Tells no end of a call whose id is empty, as of a call that has none."""
+
+    async def end(self, call: Call, outcome: Outcome) -> None:
+        if call.call_id:
+            await super().end(call, outcome)
+
+
+@mutant()
+class UpdatesWithoutAnIdSkipped(ExecutionEvents):
+    """Tells no partial result of a call whose id is empty, as of a call that has none."""
+
+    def update(self, call: Call, partial: Any, signal: AbortSignal | None = None) -> None:
+        if call.call_id:
+            super().update(call, partial, signal)
+
+
+@mutant()
+class CallsWithoutAnIdUnjudged(ToolCallGate):
+    """Asks no judge about a call whose id is empty, as about a call that has none."""
+
+    def is_asked(self, call: Call) -> bool:
+        return bool(call.call_id) and super().is_asked(call)
+
+
+@mutant()
+class JudgesGetTrimmedIds(ToolCallGate):
+    """Takes the blanks off the ends of the ids that judges get."""
+
+    def event(self, call: Call) -> Event:
+        return {**super().event(call), "toolCallId": call.call_id.strip()}
 
 
 @mutant()

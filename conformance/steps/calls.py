@@ -32,16 +32,20 @@ def say(
 
 
 def say_table(stage: Stage, datatable: list[list[str]], agent: str = MAIN) -> None:
-    """Queue one message of the calls of a table.
+    """Queue one message of the calls of a table. An id that is empty or has blanks at its ends stands in quotes.
 
     ``finish`` in the first row says how the message ended, where it ended otherwise than with its calls. Beside ids an
     empty cell of ``arguments`` is an empty text.
     """
     calls = rows(datatable, "tool", optional=("id", "arguments", "finish"))
-    ids = [row["id"] for row in calls] if "id" in datatable[0] else None
+    ids = [_id(row["id"]) for row in calls] if "id" in datatable[0] else None
     finish = calls[0].get("finish") or None
     texts = [(row["tool"], row.get("arguments", "{}") if ids else row.get("arguments") or "{}") for row in calls]
     say(stage, texts, agent, ids=ids, finish=finish)
+
+
+def _id(cell: str) -> str:
+    return json.loads(cell) if cell.startswith('"') else cell
 
 
 @given(phrase('the model first calls "{tool}"'))

@@ -626,6 +626,28 @@ Feature: tool_call
     And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "write_note"}
     And package "guard" sees tool_call of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "write_note"}
 
+  @rule:tool_call.every-call-is-judged @case:blank-id
+  Scenario: Calls whose ids are empty or differ in blanks alone
+    Given a package "notes" with the tool "write_note"
+    And package "guard" answers tool_call with
+      """
+      when: {call: " 1"}
+      returns: {block: true, reason: not this one}
+      """
+    When the model calls in one message
+      | id   | tool       |
+      | ""   | write_note |
+      | " "  | write_note |
+      | "1"  | write_note |
+      | " 1" | write_note |
+    Then package "guard" sees tool_call of call "" with {"toolCallId": ""}
+    And package "guard" sees tool_call of call " " with {"toolCallId": " "}
+    And package "guard" sees tool_call of call "1" with {"toolCallId": "1"}
+    And the tool "write_note" runs 3 times
+    And call "" succeeds
+    And call "1" succeeds
+    And call " 1" fails and says "not this one"
+
   @rule:tool_call.every-call-is-judged @case:override
   Scenario: A package's tool in the place of a native one is judged
     Given a native tool "disk_cleaner"

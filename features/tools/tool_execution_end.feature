@@ -21,6 +21,20 @@ Feature: tool_execution_end
     And package "recorder" sees tool_execution_end of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "read_note"}
     And package "recorder" sees tool_execution_end of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "read_note"}
 
+  @rule:tool_execution_end.payload @case:blank-id
+  Scenario: Ids that are empty or differ in blanks alone
+    When the model calls in one message
+      | id   | tool       |
+      | ""   | read_note  |
+      | " "  | read_note  |
+      | "1"  | read_note  |
+      | " 1" | read_note  |
+    Then package "recorder" sees tool_execution_end of call "" with {"toolCallId": ""}
+    And package "recorder" sees tool_execution_end of call " " with {"toolCallId": " "}
+    And package "recorder" sees tool_execution_end of call "1" with {"toolCallId": "1"}
+    And package "recorder" sees tool_execution_end of call " 1" with {"toolCallId": " 1"}
+    And package "recorder" sees tool_execution_end 4 times
+
   @rule:tool_execution_end.payload-has-the-details
   Scenario: The details of a success
     Given the tool "read_note" does

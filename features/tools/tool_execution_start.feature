@@ -40,6 +40,22 @@ Feature: tool_execution_start
     And package "recorder" sees tool_execution_start of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_first" with {"toolName": "write_note"}
     And package "recorder" sees tool_execution_start of call "call_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_second" with {"toolName": "write_note"}
 
+  @rule:tool_execution_start.payload @case:blank-id
+  Scenario: Ids that are empty or differ in blanks alone
+    Given a package "notes" with the tool "write_note"
+    And package "recorder" listens to tool_execution_start
+    When the model calls in one message
+      | id   | tool       |
+      | ""   | write_note |
+      | " "  | write_note |
+      | "1"  | write_note |
+      | " 1" | write_note |
+    Then package "recorder" sees tool_execution_start of call "" with {"toolCallId": ""}
+    And package "recorder" sees tool_execution_start of call " " with {"toolCallId": " "}
+    And package "recorder" sees tool_execution_start of call "1" with {"toolCallId": "1"}
+    And package "recorder" sees tool_execution_start of call " 1" with {"toolCallId": " 1"}
+    And package "recorder" sees tool_execution_start 4 times
+
   @rule:tool_execution_start.arguments-equal-the-durable-record @case:prepared
   Scenario: Arguments that the tool prepares for itself
     Given a package "scales" with the tool "weigh" and

@@ -15,6 +15,16 @@ Feature: tool_execution_update
     When the model calls "dig"
     Then package "digger" sees tool_execution_update of call "1" with {"type": "tool_execution_update", "toolCallId": "1", "toolName": "dig", "partialResult": {"content": [{"type": "text", "text": "halfway"}], "details": {"progress": 0.5}}}
 
+  @rule:tool_execution_update.from-on-update @case:blank-id
+  Scenario: A partial result of a call whose id is empty
+    Given the tool "dig" sends the update "halfway"
+    When the model calls in one message
+      | id  | tool |
+      | ""  | dig  |
+      | " " | dig  |
+    Then package "digger" sees the updates ["halfway"] of call ""
+    And package "digger" sees the updates ["halfway"] of call " "
+
   @rule:tool_execution_update.from-on-update @case:then-throws
   Scenario: A partial result of a tool that fails afterwards
     Given the tool "dig" does
