@@ -361,10 +361,9 @@ Feature: setActiveTools
     Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
     And a native tool "global_scanner_tool"
     When an agent "helper" is created as a child of "main"
-    And the model of agent "helper" calls "global_writer_tool"
+    And the model of agent "helper" calls "global_scanner_tool"
     And the user says "hello"
-    Then request 1 of agent "helper" lists "global_writer_tool"
-    And request 1 lists "global_reader_tool"
+    Then request 1 lists "global_reader_tool"
     And request 1 does not list "global_writer_tool"
 
   @rule:setActiveTools.a-child-agents-work-narrows-nobody-else

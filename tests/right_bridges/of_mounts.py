@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from typing import Any, cast
 from uuid import uuid4
 
@@ -163,3 +165,46 @@ class IdsThatAreNoNumbers(ReferenceBackend):
     def __init__(self, *more: Any) -> None:
         super().__init__(*more)
         self._numbers = cast(Any, _RandomNumbers())
+
+
+class _ServesChildren(Bridge):
+    def instances(self, agent: Agent | None) -> Iterator[Instance]:
+        for installed in list(self.installed):
+            yield from [instance for instance in installed.instances if instance.serves(agent)]
+
+
+class _InstancesForChildren(_ServesChildren):
+    def agent_started(self, agent: Agent) -> None:
+        super().agent_started(agent)
+        if agent.owner is not None and self.installed:
+            self._starting[agent] = asyncio.create_task(self.serve(agent))
+
+    async def install(self, installed: Installed, at: int) -> None:
+        await super().install(installed, at)
+        for agent in self.host.agents:
+            if agent.owner is not None:
+                await self.run_factory(installed, agent)
+
+
+@right("*child-agent*", "*call*agent*", mount="engine")
+class ChildAgentsHaveInstances(_InstancesForChildren):
+    """Runs an instance of each package for an agent that works for another, too.
+
+    Free: no rule says that such an agent has no packages; its creator's instances hear nothing of it.
+    """
+
+
+@right(
+    "*child-agent*",
+    "*call*agent*",
+    mount="root",
+    departs=(
+        "tool_execution_start.a-child-agents-calls-are-its-own",
+        "tool_call.a-child-agents-calls-are-judged-by-no-other",
+    ),
+)
+class ChildAgentsAreHeardByAll(_ServesChildren):
+    """Tells the one instance of a package of the calls of agents that work for others as of any other's.
+
+    Free: that its handlers do not hear them is a should.
+    """
