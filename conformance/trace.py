@@ -12,7 +12,7 @@ from conformance.drivers.protocol import TraceKind
 TRACE_VERSION = 1
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+class Event(msgspec.Struct, frozen=True, eq=False, omit_defaults=True, rename="camel"):
     """One thing that happened.
 
     ``seq`` is the implementation's own running number; events the suite adds from an exchange share the number of the

@@ -117,7 +117,7 @@ class Story:
 
     def __init__(self, trace: Trace) -> None:
         self.events = trace.events
-        self.at = {id(event): number for number, event in enumerate(self.events)}
+        self.at = {event: number for number, event in enumerate(self.events)}
         self.batches: list[Batch] = []
         self.calls: list[Call] = []
         """Every call, in model order."""
@@ -190,7 +190,7 @@ class Story:
 
     def number(self, event: Event) -> int:
         """Return the event's place in the trace."""
-        return self.at[id(event)]
+        return self.at[event]
 
     def exit_of(self, enter: Event) -> Event | None:
         """Return the end of an invocation, if it is known."""
