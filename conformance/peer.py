@@ -154,6 +154,10 @@ class StagePeer:
         if children is not None:
             self._write(self._latest, "operator", None, None, {"act": "close", "children": children})
 
+    def dismiss(self) -> None:
+        """Carry out nothing any more: who performed, and whoever is known to it, may be let go of."""
+        self._perform = _nothing
+
     async def until(self, satisfied: Callable[[Trace], bool], window: float) -> bool:
         """Wait until the trace satisfies, or nothing new came for ``window`` seconds; say which."""
         while not satisfied(self.trace):
@@ -335,6 +339,10 @@ def text_result(text: str, **more: Any) -> dict[str, Any]:
 def error(message: str, name: str = "Error") -> dict[str, str]:
     """Return an error as a tagged value."""
     return {"$": "error", "name": name, "message": message}
+
+
+async def _nothing(act: AnyAct, invocation: str, message: Message) -> Outcome | None:
+    return None
 
 
 def _holds(hold: Hold, event: Event) -> bool:

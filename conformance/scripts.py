@@ -176,18 +176,17 @@ DONE = ModelAnswer(text="done")
 """What the model says when its script has ended."""
 
 
-def pick(behaviours: list[Any], counts: dict[int, int], **call: str | None) -> Any | None:
-    """Return the last behaviour that fits ``call``; ``counts`` keeps how often each fitted, by identity.
+def pick(
+    behaviours: list[Any], counts: dict[int, int], *, tool: str | None, call: str | None, agent: str | None
+) -> Any | None:
+    """Return the last behaviour that fits a call; ``counts`` keeps how often each fitted, by identity.
 
     Later behaviours win, so a scenario can state the usual case first and the exception after it.
     """
     chosen = None
     for behaviour in behaviours:
         match = behaviour.match
-        if any(
-            wanted is not None and call.get(name) != wanted
-            for name, wanted in (("tool", match.tool), ("call", match.call), ("agent", match.agent))
-        ):
+        if match.tool not in (None, tool) or match.call not in (None, call) or match.agent not in (None, agent):
             continue
         counts[id(behaviour)] = counts.get(id(behaviour), 0) + 1
         if match.nth is None or match.nth == counts[id(behaviour)]:

@@ -193,6 +193,7 @@ class Stage:
             finally:
                 self.driver.bind(None)
                 self.leave()
+                self.peer.dismiss()
 
     def _outlived(self) -> list[int] | None:
         """Return the provider's children that still run though the stage is closed; ``None`` where it had none."""

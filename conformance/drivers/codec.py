@@ -30,7 +30,7 @@ def decode(data: bytes | bytearray | memoryview | msgspec.Raw, kind: type[R]) ->
 
 def copy(record: R) -> R:
     """Return an equal record that shares no object with ``record``."""
-    return decode(encode(record), type(record))
+    return decode(_encoder.encode(record), type(record))
 
 
 def result_type(message: Message) -> type[Record]:

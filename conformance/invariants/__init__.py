@@ -36,13 +36,15 @@ from conformance.trace import Trace
 def judge(trace: Trace, context: Context) -> list[Broken]:
     """Return what this trace breaks of the invariants that hold for the context's role."""
     story = Story(trace)
-    return [
+    found = [
         Broken(known.name, known.rules, sentence)
         for known in INVARIANTS.values()
         if context.role in known.roles
         for sentence in known.judge(story, context)
         if sentence is not None
     ]
+    story.close()
+    return found
 
 
 def examine(trace: Trace, context: Context) -> dict[str, Holding]:

@@ -203,9 +203,11 @@ def _copied(value: Json, object_type: type[dict[str, Json]], array_type: type[li
         return value
     if kind in _OBJECTS:
         members = _in_order(value).items()
-        return object_type({key: _copied(item, object_type, array_type) for key, item in members})
+        return object_type(
+            {key: item if type(item) in _PLAIN else _copied(item, object_type, array_type) for key, item in members}
+        )
     if kind in _ARRAYS:
-        return array_type([_copied(item, object_type, array_type) for item in value])
+        return array_type([item if type(item) in _PLAIN else _copied(item, object_type, array_type) for item in value])
     if kind is int or kind is float:
         return _lossless_number(value)
     raise NotLosslessError(f"{kind.__name__} is not a JSON value")

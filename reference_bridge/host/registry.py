@@ -175,8 +175,9 @@ class Registry:
         for layer in layers:
             if layer is not own:
                 inherited.update(layer.tools)
-        masks = [mask for layer in layers for mask in layer.masks.values()]
-        visible = {name: tool for name, tool in inherited.items() if all(mask.admits(name) for mask in masks)}
+        visible = dict(inherited)
+        for mask in (mask for layer in layers for mask in layer.masks.values()):
+            visible = {name: tool for name, tool in visible.items() if mask.admits(name)}
         if own is not None:
             visible.update(own.tools)
         names = frozenset(inherited)

@@ -39,6 +39,7 @@ class ToolResult:
         "value",
     )
 
+    _frozen: bool
     is_error: bool
     content: Json
     """Content blocks for the model."""
@@ -62,7 +63,7 @@ class ToolResult:
         additional_contexts: Sequence[Message] = (),
         concludes_turn: bool = False,
     ) -> None:
-        self._frozen = False
+        object.__setattr__(self, "_frozen", False)
         self._owner: object = None
         self.is_error = is_error
         self.content = content
@@ -73,7 +74,7 @@ class ToolResult:
         self.concludes_turn = concludes_turn
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name != "_owner" and getattr(self, "_frozen", False):
+        if name != "_owner" and self._frozen:
             raise TypeError(f"Cannot assign to read only property '{name}' of a final tool result")
         object.__setattr__(self, name, value)
 
@@ -95,7 +96,7 @@ class ToolResult:
 
     def with_changes(self, **changes: Any) -> ToolResult:
         """A free copy with other members."""
-        members = {name: getattr(self, name) for name in self.__slots__ if not name.startswith("_")}
+        members = {name: getattr(self, name) for name in _MEMBERS}
         return ToolResult(**(members | changes))
 
     def finalized(self) -> ToolResult:
@@ -111,6 +112,9 @@ class ToolResult:
             raise TypeError("tool result must be losslessly JSON-serializable") from None
         final._frozen = True
         return final
+
+
+_MEMBERS = tuple(name for name in ToolResult.__slots__ if not name.startswith("_"))
 
 
 def thrown_result(error: Exception) -> ToolResult:
@@ -184,6 +188,7 @@ class Execution:
         "token",
     )
 
+    _frozen: bool
     token: object
     """Identifies this call in this process; `parent` of calls made from inside its body."""
     call_id: str
@@ -196,7 +201,7 @@ class Execution:
     arguments: Json
 
     def __init__(self, request: CallRequest, arguments: Json) -> None:
-        self._frozen = False
+        object.__setattr__(self, "_frozen", False)
         self._state = CallState(request.target, request.signal)
         self.token = object()
         self.call_id = request.call_id
@@ -208,7 +213,7 @@ class Execution:
         self.arguments = arguments
 
     def __setattr__(self, name: str, value: object) -> None:
-        if getattr(self, "_frozen", False):
+        if self._frozen:
             raise TypeError(f"Cannot assign to read only property '{name}' of a finished call")
         object.__setattr__(self, name, value)
 

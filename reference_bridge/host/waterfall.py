@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
 
 from reference_bridge.host.background import Background
@@ -26,6 +26,21 @@ def is_awaitable(value: object) -> bool:
 async def settle(value: Any) -> Any:
     """`value`, awaited if it is awaitable: listeners and bodies may be plain or async functions."""
     return await value if is_awaitable(value) else value
+
+
+class _Cursor:
+    """The `next` of one dispatch: each call asks the listener further in, and past the last one the innermost."""
+
+    __slots__ = ("_args", "_innermost", "_remaining")
+
+    def __init__(self, listeners: Iterable[Listener], args: tuple[Any, ...], innermost: Next) -> None:
+        self._remaining = iter(listeners)
+        self._args = args
+        self._innermost = innermost
+
+    async def __call__(self) -> Any:
+        listener = next(self._remaining, None)
+        return await settle(self._innermost() if listener is None else listener(*self._args, self))
 
 
 class Events:
@@ -72,13 +87,7 @@ class Events:
         All `next` of one dispatch share one cursor: calling `next()` again never runs a listener a second time, but
         past the last listener it runs `innermost` again.
         """
-        remaining = iter(self.heard_by(event, target))
-
-        async def advance() -> Any:
-            listener = next(remaining, None)
-            return await settle(innermost() if listener is None else listener(*args, advance))
-
-        return await advance()
+        return await _Cursor(self.heard_by(event, target), args, innermost)()
 
     async def serial(self, event: str, target: Scope | None, *args: Any) -> None:
         """Tell each listener and wait for it before the next one is told; one that answers something is the last."""
@@ -92,11 +101,14 @@ class Events:
 
         A listener that throws stops nobody; the operator reads `about` and its text in a notice.
         """
+        listeners = self.heard_by(event, target)
+        if not listeners:
+            return
 
         def failed(error: Exception) -> None:
             self._logger.warn(f"{about or 'harness'}: {event} observer failed: {error_message(error)}")
 
-        for listener in self.heard_by(event, target):
+        for listener in listeners:
             try:
                 outcome = listener(*args)
             except Exception as error:

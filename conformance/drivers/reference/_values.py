@@ -19,6 +19,8 @@ LONG_TEXT = 1024 * 1024
 
 _HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
+_CONTAINERS = (dict, list, tuple)
+
 Signals = Callable[[str], AbortSignal]
 
 
@@ -89,19 +91,22 @@ def encode(value: Any, above: tuple[Any, ...] = ()) -> Any:
     """Return ``value`` as JSON with tags."""
     kind = type(value)
     if kind is str:
-        return _encode_text(value)
+        return value if value.isascii() and len(value) <= LONG_TEXT else _encode_text(value)
     if value is None or kind is bool or kind is int:
         return value
-    if isinstance(value, float):
-        return _encode_float(value)
-    if isinstance(value, dict | list | tuple):
+    if isinstance(value, _CONTAINERS):
         for container in above:
             if container is value:
                 return {"$": "cycle"}
         above = (*above, value)
         if isinstance(value, dict):
-            return {well_formed(str(key)): encode(item, above) for key, item in value.items()}
+            return {
+                key if type(key) is str and key.isascii() else well_formed(str(key)): encode(item, above)
+                for key, item in value.items()
+            }
         return [encode(item, above) for item in value]
+    if isinstance(value, float):
+        return _encode_float(value)
     if value is UNDEFINED:
         return {"$": "undefined"}
     if isinstance(value, BigInt):
