@@ -68,7 +68,7 @@ class UnknownNamesAloneDoNothing(ActiveTools):
     def apply(self, instance: Instance, agent: Agent, wanted: Any) -> None:
         """Take the list only if one of its names is known; an empty one is meant."""
         names = list(wanted)
-        if not names or self._host.tools.view(agent.scope).known_names.intersection(names):
+        if not names or self._host.tools.view(agent.scope).known_names & set(names):
             super().apply(instance, agent, names)
 
 

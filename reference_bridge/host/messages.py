@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import TypeAlias
-from uuid import uuid4
 
 from reference_bridge.host.json_values import Json
 
@@ -28,7 +28,7 @@ def image_block(attachment: dict[str, Json]) -> dict[str, Json]:
 def user_message(content: str | Sequence[Json], source: dict[str, Json] | None = None) -> Message:
     """A message for the model; `source` says who wrote it, the user unless told."""
     blocks = [text_block(content)] if isinstance(content, str) else list(content)
-    return {"role": "user", "content": blocks, "source": source or {"kind": "user"}, "id": str(uuid4())}
+    return {"role": "user", "content": blocks, "source": source or {"kind": "user"}, "id": token_hex(16)}
 
 
 def plugin_message(content: str | Sequence[Json], plugin: str) -> Message:
@@ -39,7 +39,7 @@ def plugin_message(content: str | Sequence[Json], plugin: str) -> Message:
 def assistant_message(content: Content, provider: str, model: str) -> Message:
     """What the model answered."""
     source = {"kind": "model", "provider": provider, "model": model}
-    return {"role": "assistant", "content": content, "source": source, "id": str(uuid4())}
+    return {"role": "assistant", "content": content, "source": source, "id": token_hex(16)}
 
 
 def tool_result_message(call_id: str, content: Json, is_error: bool) -> Message:

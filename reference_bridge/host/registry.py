@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -54,9 +54,9 @@ class View:
 
     visible: Mapping[str, ToolDefinition]
     """What the scope can call, in catalogue order."""
-    known_names: frozenset[str]
+    known_names: Set[str]
     """Everything registered for the scope, masked or not."""
-    restrictable_names: frozenset[str]
+    restrictable_names: Set[str]
     """What `restrict` may name: inherited names, masked or not."""
 
 
@@ -175,16 +175,15 @@ class Registry:
         for layer in layers:
             if layer is not own:
                 inherited.update(layer.tools)
-        visible = dict(inherited)
+        visible = inherited
         for mask in (mask for layer in layers for mask in layer.masks.values()):
             visible = {name: tool for name, tool in visible.items() if mask.admits(name)}
-        if own is not None:
-            visible.update(own.tools)
-        names = frozenset(inherited)
-        known = names.union(own.tools) if own is not None else names
+        tools = {} if own is None else own.tools
+        visible = visible | tools
         if self.transport is not None and self.mode_of(scope) != "native":
             visible[RUN_CODE] = self.transport
-        return View(visible, known, names)
+        names = inherited.keys()
+        return View(visible, names | tools.keys() if tools else names, names)
 
     def get(self, name: str, scope: Scope | None = GLOBAL) -> ToolDefinition | None:
         """The tool `scope` sees under `name`."""

@@ -40,7 +40,8 @@ class _Cursor:
 
     async def __call__(self) -> Any:
         listener = next(self._remaining, None)
-        return await settle(self._innermost() if listener is None else listener(*self._args, self))
+        answer = self._innermost() if listener is None else listener(*self._args, self)
+        return await answer if is_awaitable(answer) else answer
 
 
 class Events:
