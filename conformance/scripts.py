@@ -105,6 +105,18 @@ class Unload(Act, frozen=True, omit_defaults=True, tag="unload"):
     package: str
 
 
+class Reload(Act, frozen=True, omit_defaults=True, tag="reload"):
+    """The operator loads a package anew."""
+
+    package: str
+
+
+class StartAgent(Act, frozen=True, omit_defaults=True, tag="start-agent"):
+    """The operator creates an agent."""
+
+    agent: str
+
+
 class EndAgent(Act, frozen=True, omit_defaults=True, tag="end-agent"):
     """The operator ends an agent."""
 
@@ -136,6 +148,8 @@ AnyAct = (
     | UnregisterNative
     | AbortSignal
     | Unload
+    | Reload
+    | StartAgent
     | EndAgent
     | Next
     | CallHost

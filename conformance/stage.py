@@ -33,6 +33,7 @@ from conformance.drivers.protocol import (
     NativeUnregister,
     Outcome,
     PackageLoad,
+    PackageReload,
     PackageUnload,
     PiCall,
     Ping,
@@ -55,8 +56,10 @@ from conformance.scripts import (
     EndAgent,
     Next,
     RegisterNative,
+    Reload,
     Say,
     SetPolicy,
+    StartAgent,
     Unload,
     UnregisterNative,
     Update,
@@ -402,6 +405,10 @@ class Stage:
             await request(SignalAbort(signal=act.signal))
         elif isinstance(act, Unload):
             await request(PackageUnload(package=act.package))
+        elif isinstance(act, Reload):
+            await request(PackageReload(package=act.package))
+        elif isinstance(act, StartAgent):
+            await request(AgentCreate(agent=act.agent))
         elif isinstance(act, EndAgent):
             await request(AgentDispose(agent=act.agent))
         elif isinstance(act, CallHost):

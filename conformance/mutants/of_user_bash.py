@@ -35,15 +35,16 @@ class UserBashEndsTheSubscriptions(Bridge):
 
 class _RefusesSubscriptions(Bridge):
     late = False
+    anything = True
 
     async def run_factory(self, installed: Installed, agent: Agent | None) -> None:
-        factory, late = installed.package.factory, self.late
+        factory, late, anything = installed.package.factory, self.late, self.anything
 
         async def refusing(pi: Any) -> None:
             real, loading = pi.on, [True]
 
             def on(event: str, handler: Any) -> None:
-                if event == "user_bash" and (late or loading[0]):
+                if event == "user_bash" and (late or loading[0]) and (anything or not callable(handler)):
                     raise ValueError("there is no event user_bash here")
                 real(event, handler)
 
@@ -64,6 +65,14 @@ class LateUserBashRefused(_RefusesSubscriptions):
     """Throws at a package that subscribes to user_bash at any time."""
 
     late = True
+
+
+@mutant()
+class UserBashWantsAFunction(_RefusesSubscriptions):
+    """Throws at a package that subscribes to user_bash with something that is no function."""
+
+    late = True
+    anything = False
 
 
 class _Misfires(Bridge):

@@ -152,6 +152,30 @@ Feature: getActiveTools
     And the model calls "disk_reader"
     Then getActiveTools returned a list with "disk_writer"
 
+  @rule:getActiveTools.is-per-agent @case:in-every-handler
+  Scenario Outline: Asked for in <event> by a package of an agent that narrowed its own
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "disk_writer"
+    And a package "books" with the tool "read_book"
+    And the tool "read_book" sends the update "halfway"
+    And package "modes" answers tool_execution_start with
+      """
+      when: {agent: other}
+      acts: [{do: pi, call: setActiveTools, args: [[read_book]]}]
+      """
+    And package "notes" calls getActiveTools with [] in <event>
+    When the model of agent "other" calls "read_book"
+    Then getActiveTools returned a list without "disk_writer"
+
+    Examples:
+      | event                 |
+      | tool_execution_start  |
+      | tool_call             |
+      | tool_execution_update |
+      | tool_result           |
+      | tool_execution_end    |
+
   @rule:getActiveTools.while-loading @on:bridge
   Scenario: While the factory runs
     Given package "eager" calls getActiveTools with [] while loading

@@ -671,6 +671,20 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And call "1" succeeds
 
+  @rule:tool_call.calls-that-a-tool-makes-have-no-wish
+  Scenario: A call that another tool makes is blocked by a package that asks to stop
+    Given a package "notes" with the tool "write_note"
+    And package "guard" blocks "write_note" asking to stop
+    And a native tool "assistant"
+    And the body of "assistant" does
+      """
+      acts: [{do: host, call: tools.execute, scope: main, args: [{callId: inner, name: write_note, arguments: {}}]}]
+      """
+    When the model calls "assistant"
+    Then the tool "write_note" does not run
+    And call "1" succeeds
+    And the model is asked 2 times
+
   @rule:tool_call.a-handler-that-threw-is-asked-again
   Scenario: A gate that failed once
     Given a package "notes" with the tool "write_note"
@@ -1109,6 +1123,31 @@ Feature: tool_call
       | disk_cleaner | {"text": "draft"} |
     Then the tool "write_note" runs with {"text": "draft"}
     And the tool "disk_cleaner" runs with {"text": "draft"}
+
+  @rule:tool_call.assigned-names-rename-nothing
+  Scenario Outline: A handler assigns the event's <name>
+    Given a package "notes" with the tool "write_note"
+    And a native tool "disk_cleaner"
+    And package "recorder" listens to every tool event
+    And package "renamer" answers tool_call with
+      """
+      ops: [{op: assign, path: [<name>], value: assigned}]
+      """
+    When the model calls in one message
+      | tool         |
+      | write_note   |
+      | disk_cleaner |
+    Then the tool "write_note" runs 1 times
+    And the tool "disk_cleaner" runs 1 times
+    And package "recorder" sees tool_result of call "1" with {"toolName": "write_note"}
+    And package "recorder" sees tool_execution_end of call "1" with {"toolName": "write_note", "isError": false}
+    And package "recorder" sees tool_result of call "2" with {"toolName": "disk_cleaner"}
+    And package "recorder" sees tool_execution_end of call "2" with {"toolName": "disk_cleaner", "isError": false}
+
+    Examples:
+      | name       |
+      | toolName   |
+      | toolCallId |
 
   @rule:tool_call.calls-share-no-arguments
   Scenario: Two calls with equal arguments
@@ -1844,6 +1883,24 @@ Feature: tool_call
     Then the tool "write_note" does not run
     And the model is asked 1 times
 
+  @rule:tool_call.a-vote-outlives-its-package @case:of-the-others
+  Scenario: A call that asks to stop comes after one that did not, and loads another package anew
+    Given a package "notes" with the tool "write_note"
+    And a package "mail" with the tool "send_mail"
+    And a package "manager" with the tool "close_shop"
+    And the tool "close_shop" does
+      """
+      acts: [{do: reload, package: mail}]
+      returns: {content: [{type: text, text: closed}], details: {}, terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | close_shop |
+    Then call "1" succeeds
+    And call "2" succeeds
+    And the model is asked 2 times
+
   @rule:tool_call.a-cancelled-vote-is-gone
   Scenario: The user cancels while a call that asks to stop is judged
     Given a package "notes" with the tool "write_note"
@@ -1871,6 +1928,63 @@ Feature: tool_call
     And the model calls "write_note"
     Then the tool "write_note" runs 1 times
     And the model is asked 2 times
+
+  @rule:tool_call.votes-are-counted-per-agent @case:another-begins-meanwhile
+  Scenario: An agent's call that did not ask still counts when another agent has begun meanwhile
+    Given an agent "main"
+    And a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "close_book" does
+      """
+      acts: [{do: start-agent, agent: other}]
+      returns: {content: [{type: text, text: closed}], details: {}, terminate: true}
+      """
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | close_book |
+    Then call "1" succeeds
+    And call "2" succeeds
+    And the model is asked 2 times
+
+  @rule:tool_call.votes-are-counted-per-agent @case:at-the-same-time
+  Scenario: Two agents at work at the same time, at the same place of their logs
+    Given an agent "main"
+    And an agent "other"
+    And a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "write_note" does
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [turn.end]}]
+      returns: {content: [{type: text, text: written}], details: {}}
+      """
+    And the tool "close_book" asks to stop
+    And the model of agent "main" first calls in one message
+      | tool       |
+      | write_note |
+      | close_book |
+    And the model of agent "other" first calls in one message
+      | tool       |
+      | write_note |
+      | write_note |
+    When the user says "go" to ["main", "other"]
+    Then the tool "write_note" runs 3 times
+    And the tool "close_book" runs 1 times
+    And the model is asked 2 times
+
+  @rule:tool_call.votes-are-counted-per-agent @case:an-id-used-again
+  Scenario: An agent's only call asks to stop, and an agent of its id that has ended had one that did not
+    Given an agent "main"
+    And a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "close_book"
+    And the tool "close_book" asks to stop
+    When the model calls "write_note"
+    And agent "main" is ended
+    And an agent "main" is created
+    And the model calls "close_book"
+    Then the tool "close_book" runs 1 times
+    And the model is asked 3 times
 
   # --- the host's policy ---
 
@@ -1920,6 +2034,15 @@ Feature: tool_call
     When the model calls "write_note"
     Then the tool "write_note" does not run
     And call "1" fails
+
+  @rule:tool_call.the-rest-of-the-chain-decides @case:of-changed-arguments
+  Scenario: A denial that comes after the bridge, of a call whose arguments a package changed
+    Given a package "notes" with the tool "write_note"
+    And package "guard" changes the argument "text" of "write_note" to "changed"
+    And the host, after the bridge, denies "write_note" with the reason "the host says no"
+    When the model calls "write_note" with {"text": "draft"}
+    Then the tool "write_note" does not run
+    And call "1" fails and says "the host says no"
 
   @rule:tool_call.the-hosts-decision-is-handed-on-whole
   Scenario Outline: What the host's policy decides <decision>

@@ -458,6 +458,20 @@ Feature: tool_execution_end
     Then package "recorder" sees tool_execution_start 1 times
     And package "recorder" sees tool_execution_end 1 times
 
+  @rule:tool_execution_end.allowed-calls-end-with-their-result
+  Scenario: A call the user allows
+    Given the host's approval service is allowed-once
+    And the host, after the bridge, asks "read_note" with the reason "may it?"
+    When the model calls "read_note"
+    Then call "1" succeeds with "read_note ok"
+    And package "recorder" sees, in this order
+      | event                | call |
+      | tool_execution_start | 1    |
+      | tool_call            | 1    |
+      | tool_result          | 1    |
+      | tool_execution_end   | 1    |
+    And package "recorder" sees tool_execution_end of call "1" with {"isError": false}
+
   @rule:tool_execution_end.calls-the-host-breaks-end @case:thrown
   Scenario Outline: A listener or a guard of the host that throws
     Given the host's <place> of "read_note" throws "the host stumbled"
@@ -835,6 +849,28 @@ Feature: tool_execution_end
       """
       the return of tool_execution_end of call "1" in package "slow"
       the durable result of call "1"
+      """
+
+  @rule:tool_execution_end.before-the-durable-result @case:natives-beside-each-other
+  Scenario: The ends of two native calls that run beside each other
+    Given a native tool "disk_reader" with
+      """
+      parallel: true
+      """
+    And package "slow" holds tool_execution_end until something else happens
+    When the model calls in one message
+      | tool        |
+      | disk_reader |
+      | disk_reader |
+    Then this order holds
+      """
+      the return of tool_execution_end of call "1" in package "slow"
+      the durable result of call "1"
+      """
+    And this order holds
+      """
+      the return of tool_execution_end of call "2" in package "slow"
+      the durable result of call "2"
       """
 
   @rule:tool_execution_end.before-the-durable-result @case:invalid

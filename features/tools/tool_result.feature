@@ -141,6 +141,19 @@ Feature: tool_result
     Then package "watcher" sees tool_result of call "1" with {"isError": true}
     And package "watcher" sees tool_result of call "1" with a text that contains "the shelf is empty"
 
+  @rule:tool_result.fires-for-tools-that-are-gone
+  Scenario: A tool that switches itself off
+    Given package "editor" listens to every tool event
+    And the tool "read_note" does
+      """
+      acts: [{do: pi, call: setActiveTools, args: [[]]}]
+      returns: {content: [{type: text, text: the last page}], details: {}}
+      """
+    When the model calls "read_note"
+    Then package "editor" sees tool_result of call "1" with {"toolName": "read_note", "isError": false}
+    And package "editor" sees tool_execution_end of call "1" with {"isError": false}
+    And call "1" succeeds with "the last page"
+
   @rule:tool_result.fires-for-results-without-content
   Scenario Outline: A result that says nothing is given a text
     Given the tool "read_note" does
@@ -350,6 +363,16 @@ Feature: tool_result
     Then call "1" succeeds with ""
     And the model is asked 2 times
 
+  @rule:tool_result.content-may-be-emptied @case:made-an-error
+  Scenario: No content, and an error
+    Given package "redactor" answers tool_result with
+      """
+      returns: {content: [], isError: true}
+      """
+    When the model calls "read_note"
+    Then call "1" fails
+    And request 2 carries nothing of "KEY=abc123"
+
   @rule:tool_result.changed-in-place @case:text
   Scenario: A text changed in place
     Given package "redactor" answers tool_result with
@@ -558,6 +581,59 @@ Feature: tool_result
       """
     When the model calls "read_note"
     Then call "1" succeeds with "KEY=[R] (turn 1)"
+
+  @rule:tool_result.assigned-fields-count-beside-a-patch @case:before
+  Scenario: One package assigns event.content, and the next answers with details
+    Given package "redactor" answers tool_result with
+      """
+      ops: [{op: assign, path: [content], value: [{type: text, text: assigned}]}]
+      """
+    And package "annotator" answers tool_result with
+      """
+      returns: {details: {seen: true}}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "assigned"
+
+  @rule:tool_result.assigned-fields-count-beside-a-patch @case:after
+  Scenario: One package answers with content, and the next assigns event.content
+    Given package "redactor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: answered}]}
+      """
+    And package "annotator" answers tool_result with
+      """
+      ops: [{op: assign, path: [content], value: [{type: text, text: assigned}]}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "assigned"
+
+  @rule:tool_result.assigned-fields-count-beside-a-patch @case:error-flag
+  Scenario: One package answers with content, and the next assigns event.isError
+    Given package "redactor" answers tool_result with
+      """
+      returns: {content: [{type: text, text: answered}]}
+      """
+    And package "annotator" answers tool_result with
+      """
+      ops: [{op: assign, path: [isError], value: true}]
+      """
+    When the model calls "read_note"
+    Then call "1" fails and says "answered"
+
+  @rule:tool_result.assigned-fields-alone-change-nothing
+  Scenario Outline: A handler assigns event.<field> and answers nothing
+    Given package "redactor" answers tool_result with
+      """
+      ops: [{op: assign, path: [<field>], value: <value>}]
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=abc123"
+
+    Examples:
+      | field   | value                            |
+      | content | [{type: text, text: assigned}]   |
+      | isError | true                             |
 
   @rule:tool_result.patches-chain @case:across-packages
   Scenario: A package loaded later sees what the first one left

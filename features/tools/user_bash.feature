@@ -124,6 +124,16 @@ Feature: user_bash
     And package "fish" sees tool_result 1 times
     And package "fish" sees tool_execution_end 1 times
 
+  @rule:user_bash.subscribing-is-accepted @case:no-function
+  Scenario: A package subscribes with something that is no function
+    Given a package "fish" with the tool "swim"
+    And package "fish" calls on with [{"id": "odd", "event": "user_bash", "callable": false}] while loading
+    And package "fish" listens to tool_call
+    When the model calls "swim"
+    Then on, called while loading, answered
+    And call "1" succeeds with "swim ok"
+    And package "fish" sees tool_call 1 times
+
   @rule:user_bash.subscribing-later-is-accepted
   Scenario: A subscription made by a running tool
     Given the tool "recall" calls on with [{"id": "late", "event": "user_bash"}]

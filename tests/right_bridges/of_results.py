@@ -98,11 +98,11 @@ class _CopiesOut(ResultPatches):
         return answered
 
 
-@right(*RESULTS, departs=("tool_result.changed-in-place",))
+@right(*RESULTS, departs=("tool_result.changed-in-place", "tool_result.assigned-fields-count-beside-a-patch"))
 class EachHandlerGetsACopy(_CopiesOut):
     """Shows each tool_result handler a copy, so that nothing but what it returns counts.
 
-    Free: `tool_result.changed-in-place` is a should.
+    Free: `tool_result.changed-in-place` and `tool_result.assigned-fields-count-beside-a-patch` are shoulds.
     """
 
 
