@@ -206,5 +206,6 @@ class ChildAgentsHaveInstances(_InstancesForChildren):
 class ChildAgentsAreHeardByAll(_ServesChildren):
     """Tells the one instance of a package of the calls of agents that work for others as of any other's.
 
-    Free: that its handlers do not hear them is a should.
+    Free: that its handlers do not hear them is a should, by `tool_execution_start.a-child-agents-calls-are-its-own` and
+    `tool_call.a-child-agents-calls-are-judged-by-no-other`.
     """
