@@ -40,6 +40,16 @@ class LastGuardDecides(_AsksGuards):
         return denials[-1] if denials else UNDEFINED
 
 
+@mutant()
+class GuardsCoverEveryAgent(Tools):
+    """Asks the guards of every scope about every call."""
+
+    def guard_reason(self, execution: Execution) -> Any:
+        guards = [guard for layer in self._layers.values() for guard in list(layer.guards.values())]
+        answers = (guard(execution) for guard in guards)
+        return next((answer for answer in answers if answer is not None and answer is not UNDEFINED), UNDEFINED)
+
+
 # --- what waits -------------------------------------------------------------------------------------------------------
 
 

@@ -306,6 +306,23 @@ Feature: decisions
     And the log keeps {"isError": true, "content": [{"type": "text", "text": "Error: nothing is looked at"}]} as the result of call "1"
 
   @rule:decisions.any-guard-that-covers-a-call-denies
+  @case:of-one-agent
+  Scenario: A guard of one agent's scope, and a call of another agent
+    Given a native tool "look"
+    And an agent "main"
+    And an agent "other"
+    And a listener "all" of guard
+    And a listener "own" of guard that
+      """
+      in: other
+      """
+    When the model of agent "main" calls "look"
+    Then listener "own" is called 0 times
+    When the model of agent "other" calls "look"
+    Then listener "own" is called 1 times
+    And listener "all" is called 2 times
+
+  @rule:decisions.any-guard-that-covers-a-call-denies
   @case:the-first
   Scenario: Two guards deny
     Given a native tool "look"
