@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._inputs import tagged
@@ -92,6 +93,38 @@ def what_handlers_made_an_error_they_may_take_back(story: Story, context: Contex
         )
 
 
+@invariant("tool_result.assigned-fields-alone-change-nothing")
+def what_is_assigned_alone_changes_nothing(story: Story, context: Context) -> Answers:
+    """Where no handler answers anything, and at least one assigns."""
+    for call, patches in _executed(story):
+        replies = [reply for each in patches if (reply := story.reply(each))]
+        payload = patches[0]["payload"] or {}
+        if not replies or any(set(each) != {"ops"} or not _assigns(each) for each in replies):
+            continue
+        if _succeeded(patches) and isinstance(payload.get("content"), list) and call.result is not None:
+            was, kept = text_of(payload["content"]), text_of(call.result["content"])
+            right = call.result["isError"] is False and was == kept
+            told = f"{call.label}: fields of its result were assigned and nobody answered"
+            yield None if right else f"{told}, and {show(was)} became {show(kept)}"
+
+
+@invariant("tool_result.assigned-fields-count-beside-a-patch")
+def what_is_assigned_after_a_patch_counts(story: Story, context: Context) -> Answers:
+    """By the last handler, that answers nothing, where an earlier one has given another content."""
+    for call, patches in _executed(story):
+        *earlier, last = [story.reply(each) for each in patches]
+        given = [each["returns"] for each in earlier if isinstance(each.get("returns"), dict)]
+        if "returns" in last or "throws" in last or not _assigns(last) or not _succeeded(patches):
+            continue
+        if len(given) != len(earlier) or not any(isinstance(each.get("content"), list) for each in given):
+            continue
+        wanted = [text_of(op["value"]) for op in last["ops"] if op["path"] == ["content"]]
+        if wanted and call.result is not None:
+            kept = text_of(call.result["content"])
+            told = f"{call.label}: its content was assigned beside an answer, and it is {show(kept)}"
+            yield told if wanted[-1] not in kept else None
+
+
 @invariant("registerTool.a-thrown-text-reaches-the-model")
 def a_text_that_a_tool_throws_is_told(story: Story, context: Context) -> Answers:
     """Where no handler has anything to say of the result."""
@@ -138,6 +171,15 @@ def an_error_keeps_its_pictures(story: Story, context: Context) -> Answers:
         if len(patches) == 1 and story.reply(patches[0]) == {"returns": {"isError": True}}:
             kept = images_of(call.result["content"])
             yield f"{call.label}: a handler made it an error, and its picture is gone" if not kept else None
+
+
+def _assigns(reply: dict[str, Any]) -> bool:
+    """Whether all that a handler does is to assign the content or the flag of a result, in time."""
+    ops = reply.get("ops") or []
+    fields = (["content"], ["isError"])
+    return bool(ops) and all(
+        op["op"] == "assign" and op["path"] in fields and op.get("at") != "after-return" for op in ops
+    )
 
 
 def _succeeded(patches: list[Event]) -> bool:

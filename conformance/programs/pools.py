@@ -294,6 +294,7 @@ RESULTS: tuple[Reply, ...] = (
     Reply(returns={"content": [text("patched after a while")]}, delay_ms=1),
     Reply(returns={"content": [text("one line\nand another"), text("")], "details": None}),
     Reply(returns={"content": [text("only seen")], "toolName": "other", "input": {"s": "unasked"}}),
+    Reply(ops=[Op(op="assign", path=["content"], value=[text("assigned")])]),
 )
 """What a ``tool_result`` handler may do."""
 

@@ -23,7 +23,7 @@ from conformance.programs.operations import (
     Turn,
     UnloadPackage,
 )
-from conformance.programs.pools import PICTURE, tool_spec
+from conformance.programs.pools import PICTURE, text, tool_spec
 from conformance.scripts import Behaviour, CallPi, Cancel, Match, Say, Update
 from conformance.trace import Event
 
@@ -57,6 +57,7 @@ def busy(body: Behaviour, name: str = "alpha") -> AddPackage:
     return AddPackage(name=name, tools=tools, handlers=[Handler(event=event) for event in EVENTS])
 
 
+_ASSIGNS = Reply(ops=[Op(op="assign", path=["content"], value=[text("assigned")])])
 LOOK = AddNative(native=NativeSpec(name="look", description="the native tool look"))
 WATCH = AddPolicy(policy=PolicySpec(id="watch", answer="next"))
 BLOCKS = replies(Reply(returns={"block": True, "reason": "not today"}))
@@ -105,6 +106,15 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
     "an error taken back": [
         package("alpha", "stow", does={"tool_result": replies(Reply(returns={"isError": True}))}),
         package("beta", does={"tool_result": replies(Reply(returns={"isError": False}))}),
+        asks("stow"),
+    ],
+    "a result assigned": [
+        package("alpha", "stow", does={"tool_result": replies(_ASSIGNS)}),
+        asks("stow"),
+    ],
+    "a result assigned after an answer": [
+        package("alpha", "stow", does={"tool_result": replies(Reply(returns={"content": [text("answered")]}))}),
+        package("beta", does={"tool_result": replies(_ASSIGNS)}),
         asks("stow"),
     ],
     "a text that a tool throws": [package("alpha", "stow", body=Reply(throws="all is lost")), asks("stow")],

@@ -624,6 +624,16 @@ CASES: dict[str, tuple[str, Edit, str]] = {
         told("log.result", {"content": [{"type": "text", "text": "stow ok"}]}),
         "two calls",
     ),
+    "what-is-assigned-alone-changes-nothing": (
+        "a result assigned",
+        told("log.result", {"content": [{"type": "text", "text": "assigned"}]}),
+        "two calls",
+    ),
+    "what-is-assigned-after-a-patch-counts": (
+        "a result assigned after an answer",
+        told("log.result", {"content": [{"type": "text", "text": "answered"}]}),
+        "two calls",
+    ),
     "what-handlers-made-an-error-they-may-take-back": (
         "an error taken back",
         told("log.result", {"isError": True}),
