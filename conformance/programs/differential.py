@@ -118,15 +118,21 @@ class _Walk:
             return False
         if interfered(self.pair.found, batch.agent, other.begin):
             return False
-        agent = batch.agent
-        if lists_set(self.pair.right, agent, batch.begin) != lists_set(self.pair.found, agent, other.begin):
-            return False
-        # What a body does that ran on one side alone, the other side has not.
-        done = [shared_changes(*each) for each in ((self.pair.right, batch.begin), (self.pair.found, other.begin))]
-        if sorted(map(str, done[0])) != sorted(map(str, done[1])):
+        if not self._same_tools(batch.agent, batch.begin, other.begin):
             return False
         self._other = other.begin
         return self._requests(batch.request, other.request) and self._batch(batch, other)
+
+    def _same_tools(self, agent: str, right: int, found: int) -> bool:
+        """Whether the same was done before to the tools of an agent, on both sides.
+
+        What a body does that ran on one side alone, the other side has not; where agents work at once, an act may
+        meet either of them.
+        """
+        places = (self.pair.right, right), (self.pair.found, found)
+        lists = [lists_set(story, agent, before) for story, before in places]
+        done = [sorted(map(str, shared_changes(story, before))) for story, before in places]
+        return lists[0] == lists[1] and done[0] == done[1]
 
     def _batch(self, batch: Batch, other: Batch) -> bool:
         """Say everything of a batch; return whether what comes after it means the same in both."""
@@ -158,7 +164,8 @@ class _Walk:
             then=_times_asked(self.pair.right, batch),
         )
         if equal and batch.after is not None and other.after is not None and right:
-            return self._requests(batch.after, other.after)
+            places = self.pair.right.number(batch.after), self.pair.found.number(other.after)
+            return self._same_tools(batch.agent, *places) and self._requests(batch.after, other.after)
         return equal
 
     def _ended(self, batch: Batch, other: Batch) -> None:
