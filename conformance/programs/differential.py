@@ -27,6 +27,7 @@ from conformance.programs.places import (
     shared_changes,
     switched_off,
     unchanged,
+    unsettled_by_others,
     was_cut,
 )
 from conformance.programs.run import Ran
@@ -208,7 +209,7 @@ class _Walk:
         policies = self.free.policies
         if not call.clear or call.name in left_out or any(event["id"] in policies for event in call.of("policy")):
             return False
-        return unchanged(story, call)
+        return unchanged(story, call) and not unsettled_by_others(story, call)
 
 
 def _times_asked(story: Story, batch: Batch) -> tuple[str, ...]:

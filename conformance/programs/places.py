@@ -156,6 +156,14 @@ def unchanged(story: Story, call: Call) -> bool:
     return bool(known) and batch.begin < min(known) < change
 
 
+def unsettled_by_others(story: Story, call: Call) -> bool:
+    """Whether a package went or came while the call's batch ran beside another agent, whose act it may have been."""
+    batch, others = call.batch, len(story.kinds["agent.created"]) > 1
+    end = len(story.events) if batch.end is None else batch.end
+    gone = (event for event in story.kinds["operator"] if event["act"] in ("unload", "reload"))
+    return others and any(batch.begin < story.number(event) < end for event in gone)
+
+
 def _change(story: Story, call: Call) -> int | None:
     """Return where what the call's tool is may first have changed while its batch ran."""
     batch = call.batch
