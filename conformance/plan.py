@@ -109,7 +109,7 @@ class Plan:
     """What was in ``timed`` before: moments are counted by identity, so no later one may take the place of these."""
     cwd: str | None = None
     call_count: int = 0
-    signals: dict[str, str] = field(default_factory=dict)
+    signals: dict[str, str | int] = field(default_factory=dict)
 
     def package(self, name: str) -> PackagePlan:
         """Return the plan of a package, adding it in load order at its first mention."""

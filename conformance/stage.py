@@ -152,19 +152,21 @@ class Stage:
                 self.create_agent(agent)
 
     def _prepare_signals(self) -> None:
-        """Make the plan's signals; abort them at once, when the trace tells of a first child, or leave it to a body."""
+        """Make the plan's signals; abort them at once, when the trace tells of a child, or leave it to a body."""
         # Only who asks for no local child has reason to ask later who was started.
         self._children = self.children() if self.plan.services.subprocess != "local" else set()
         for signal, when in self.plan.signals.items():
             self.ask(SignalCreate(signal=signal))
             if when == "already":
                 self.ask(SignalAbort(signal=signal))
-            elif when == "spawn":
-                self.trace.watchers.append(partial(self._abort_at_spawn, signal))
+            elif isinstance(when, int):
+                self.trace.watchers.append(partial(self._abort_at_spawn, signal, when, []))
 
-    def _abort_at_spawn(self, signal: str, event: Event) -> None:
-        if event.kind == "spawn" and signal in self.plan.signals:
-            del self.plan.signals[signal]
+    def _abort_at_spawn(self, signal: str, number: int, started: list[Event], event: Event) -> None:
+        if event.kind != "spawn" or event["pid"] in {each["pid"] for each in started} - {None}:
+            return
+        started.append(event)
+        if len(started) == number:
             self._aborts.append(asyncio.ensure_future(self.driver.request(SignalAbort(signal=signal))))
 
     def children(self) -> set[int]:

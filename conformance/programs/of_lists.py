@@ -203,7 +203,7 @@ def _all(pair: Pair, where: str, event: Event, there: str, right: Any, found: An
         for key in ("description", "parameters"):
             told = f"{where}: the {key} of {name}"
             values = rights[name].get(key), founds[name].get(key)
-            if _in_the_catalogue(pair.found, name, key, values[1]):
+            if _in_the_catalogue(pair.found, name, key, values[1]) or _as_then(pair, name, key, *values):
                 continue  # It is in the list as the model reads it; whether that is right is another rule's.
             if not pair.say("getAllTools.rows-equal-the-catalogue", "all tools", told, *values):
                 return False
@@ -224,6 +224,20 @@ def _in_the_catalogue(story: Story, name: str, key: str, value: Any) -> bool:
     """Whether every request that lists a tool has this in its row; without one the catalogue is not known."""
     rows = [row for request in story.kinds["model.request"] for row in request["tools"] if row["name"] == name]
     return all(same(row.get(key), value) for row in rows)
+
+
+def _as_then(pair: Pair, name: str, key: str, right: Any, found: Any) -> bool:
+    """Whether a request that shows the model what the right list has shows it, on the other side, what that one has."""
+    rows: list[dict[tuple[str | None, int], Any]] = [
+        {
+            (request.agent, request["request"]): row.get(key)
+            for request in story.kinds["model.request"]
+            for row in request["tools"]
+            if row["name"] == name
+        }
+        for story in (pair.right, pair.found)
+    ]
+    return any(same(value, right) and at in rows[1] and same(rows[1][at], found) for at, value in rows[0].items())
 
 
 def _rows(returned: Any) -> dict[str, dict[str, Any]]:

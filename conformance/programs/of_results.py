@@ -82,7 +82,8 @@ def _names(text: str, path: str) -> bool:
 def _success(pair: Pair, call: Call, other: Call, path: Path, texts: list[str]) -> bool:
     if path.pictures:
         contents = [side.result["content"] for side in (call, other) if side.result is not None]
-        kinds = [_kinds(content) for content in contents]
+        own = set(_texts(pair.right.reply(call.bodies[0]).get("returns", {}).get("content")))
+        kinds = [_kinds(content, own) for content in contents]
         rule = "registerTool.pictures-go-through-the-attachment-store"
         return pair.say(rule, "pictures", f"{call.label}: its blocks in the log", *kinds)
     if not path.plain or not path.result:
@@ -102,12 +103,12 @@ def _success(pair: Pair, call: Call, other: Call, path: Path, texts: list[str]) 
     return True
 
 
-def _kinds(content: Any) -> list[str]:
-    """Return the texts of a result, and a word for every other block."""
-    blocks = content if isinstance(content, list) else []
-    return [
-        block["text"] if block.get("type") == "text" else "(a picture)" for block in blocks if isinstance(block, dict)
-    ]
+def _kinds(content: Any, own: set[str]) -> list[str]:
+    """Return the tool's own texts of a result, and a word for every other text and for every other block."""
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    said = [block["text"] if block["text"] in own else "(words)" for block in blocks if block.get("type") == "text"]
+    texts = iter(said)
+    return [next(texts) if block.get("type") == "text" else "(a picture)" for block in blocks]
 
 
 def _texts(content: Any) -> list[str]:

@@ -143,11 +143,17 @@ def _path_of(story: Story, call: Call) -> Path:
     if blocked is not None and blocked["returns"]["block"] is not True:
         rule = "tool_call.any-truthy-block-blocks"
         odd = mutated or thrown is not None or denied is not None or asked
-        return FREE if odd else replace(_judged_away(blocked, story, None, own), rule=rule, outcome=rule, says="")
+        return (
+            FREE
+            if odd
+            else replace(
+                _judged_away(blocked, story, None, own), rule=rule, outcome=rule, says="", exact=_is_exact(call)
+            )
+        )
     if blocked is not None or thrown is not None:
         if mutated and not own:
             return FREE
-        return _judged_away(blocked, story, thrown, own)
+        return replace(_judged_away(blocked, story, thrown, own), exact=_is_exact(call))
     if not own and not call.of("native.enter") and mutated:
         return Path("refused", _REFUSED, outcome=_REFUSED, says=call.name)
     if denied is not None or (asked and not call.bodies):

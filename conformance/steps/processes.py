@@ -28,10 +28,10 @@ BOUND = 64 * 1024 * 1024
 
 
 @given(phrase('the signal "{signal}" is aborted {when:word}'))
-@given(phrase('the signal "{signal}" is aborted once a child has started'))
-def signal_is_aborted(stage: Stage, signal: str, when: str = "") -> None:
+@given(phrase('the signal "{signal}" is aborted with the start of child {number:int}'))
+def signal_is_aborted(stage: Stage, signal: str, when: str = "", number: int = 0) -> None:
     """``already`` aborts it before the prompt; ``later`` leaves it to a body that does."""
-    stage.plan.signals[signal] = when or "spawn"
+    stage.plan.signals[signal] = when or number
 
 
 @given(phrase("the provider answers {answer:json}"))

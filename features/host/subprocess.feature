@@ -78,7 +78,7 @@ Feature: subprocess
 
   @rule:subprocess.an-abort-ends-the-whole-group
   Scenario Outline: A child is aborted as soon as it runs
-    Given the signal "stop" is aborted once a child has started
+    Given the signal "stop" is aborted with the start of child 1
     Then the host answers
       | call             | arguments                                               | answer                                     |
       | subprocess.spawn | {argv: [sh, -c, "<program>"], signal: {$: signal, id: stop}} | returns: {exitCode: null, signal: SIGTERM} |

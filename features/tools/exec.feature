@@ -193,14 +193,14 @@ Feature: exec
 
   @rule:exec.an-abort-kills
   Scenario: A signal
-    Given the signal "stop" is aborted once a child has started
+    Given the signal "stop" is aborted with the start of child 1
     And the tool "run" calls exec with ["sh", ["-c", "exec sleep 20"], {"signal": {"$": "signal", "id": "stop"}}]
     When the model calls "run"
     Then exec resolved with {"killed": true}
 
   @rule:exec.an-abort-kills @case:beside-a-timeout
   Scenario: A signal beside a timeout that is far away
-    Given the signal "stop" is aborted once a child has started
+    Given the signal "stop" is aborted with the start of child 1
     And the tool "run" calls exec with ["sh", ["-c", "exec sleep 1.6"], {"timeout": 30000, "signal": {"$": "signal", "id": "stop"}}]
     When the model calls "run"
     Then exec resolved with {"killed": true}
@@ -225,31 +225,16 @@ Feature: exec
 
   @rule:exec.an-abort-kills @case:several-children
   Scenario: One signal for two children
-    Given the signal "stop" is aborted once a child has started
+    Given the signal "stop" is aborted with the start of child 1
     And the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 1.6"], {"signal": {"$": "signal", "id": "stop"}}]
     When the model calls "run"
     Then every exec resolved with {"killed": true}
 
   @rule:exec.an-abort-kills @case:several-that-run
   Scenario: One signal for two children that both run when it is aborted
-    Given the signal "stop" is aborted later
-    And package "runner" registers the tool "walk" with
-      """
-      executionMode: parallel
-      """
-    And package "runner" registers the tool "call_back" with
-      """
-      executionMode: parallel
-      """
-    And the tool "walk" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 2.4"], {"signal": {"$": "signal", "id": "stop"}}]
-    And the tool "call_back" does
-      """
-      acts: [{do: hold, kinds: [spawn]}, {do: hold, kinds: [spawn]}, {do: abort, signal: stop}]
-      """
-    When the model calls in one message
-      | tool      |
-      | walk      |
-      | call_back |
+    Given the signal "stop" is aborted with the start of child 2
+    And the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 2.4"], {"signal": {"$": "signal", "id": "stop"}}]
+    When the model calls "run"
     Then every exec resolved with {"killed": true}
 
   @rule:exec.an-aborted-signal-kills

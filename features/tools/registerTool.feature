@@ -1012,7 +1012,7 @@ Feature: registerTool
         the end of the body of call "2"
         """
 
-    @rule:registerTool.a-cancel-reaches-the-running-tool @case:two-bodies
+    @rule:registerTool.a-cancel-reaches-every-running-tool
     Scenario: Two tools that run beside each other hear of one cancel
       Given a package "parcels" with the tool "print_label" and
         """
@@ -1224,6 +1224,27 @@ Feature: registerTool
         the body of call "1"
         the body of call "2"
         the end of the body of call "1"
+        """
+
+    @rule:registerTool.parallel-tools-overlap @case:late
+    Scenario: Calls of a parallel tool that was registered at work run at the same time
+      Given a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "executionMode": "parallel", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
+      And the tool "print_label" does
+        """
+        when: {call: "2"}
+        acts: [{do: hold, kinds: [tool.enter]}]
+        """
+      And the model first calls "open_shop"
+      When the model calls in one message
+        | tool        |
+        | print_label |
+        | print_label |
+      Then this order holds
+        """
+        the body of call "2"
+        the body of call "3"
+        the end of the body of call "2"
         """
 
     @rule:registerTool.a-batch-of-unmarked-tools-ends
@@ -2015,27 +2036,6 @@ Feature: registerTool
       And package "parcels" sees tool_call of call "2" with {"toolName": "print_label"}
       And package "parcels" sees tool_result of call "2" with {"toolName": "print_label", "isError": false}
       And package "parcels" sees tool_execution_end of call "2" with {"toolName": "print_label", "isError": false}
-
-    @rule:registerTool.a-late-tool-is-like-any-other @case:at-the-same-time
-    Scenario: Calls of a parallel tool that was registered at work run at the same time
-      Given a package "parcels" with the tool "open_shop"
-      And the tool "open_shop" calls registerTool with [{"name": "print_label", "label": "print", "description": "late", "executionMode": "parallel", "parameters": {"type": "object", "properties": {"copies": {"type": "number"}}}}]
-      And the tool "print_label" does
-        """
-        when: {call: "2"}
-        acts: [{do: hold, kinds: [tool.enter]}]
-        """
-      And the model first calls "open_shop"
-      When the model calls in one message
-        | tool        |
-        | print_label |
-        | print_label |
-      Then this order holds
-        """
-        the body of call "2"
-        the body of call "3"
-        the end of the body of call "2"
-        """
 
     @rule:registerTool.registered-between-prompts
     Scenario: A tool registered while the agent is idle is there for the next prompt

@@ -91,8 +91,9 @@ class MoreInTheLog(Host):
 
 class _StopsByCancel(BatchVotes):
     async def enter(self, pre_step: PreStep, following: Next) -> Decision:
+        stops = self.stops(pre_step.agent, pre_step.turn, pre_step.step - 1)
         decision = await super().enter(pre_step, following)
-        if decision.get("kind") == "reject":
+        if stops and decision.get("kind") == "reject":
             pre_step.agent.cancel({"kind": "hook", "reason": "every call asked to stop"}, keep_inbox=True)
             return await self.pass_on(following)
         return decision
@@ -138,7 +139,12 @@ class _AllExclusive(Registrations):
         return entry
 
 
-@right("registerTool.*overlap*", "registerTool.sequential*", "tool_*", departs=("registerTool.parallel-tools-overlap",))
+@right(
+    "registerTool.*overlap*",
+    "registerTool.sequential*",
+    "tool_*",
+    departs=("registerTool.parallel-tools-overlap", "registerTool.a-cancel-reaches-every-running-tool"),
+)
 class EveryToolAlone(_AllExclusive):
     """Runs one call of packages' tools at a time, whatever they say.
 
