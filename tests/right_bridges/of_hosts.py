@@ -148,7 +148,8 @@ class _AllExclusive(Registrations):
 class EveryToolAlone(_AllExclusive):
     """Runs one call of packages' tools at a time, whatever they say.
 
-    Free: `registerTool.parallel-tools-overlap` is a should, and so is `registerTool.a-cancel-reaches-every-running-tool`.
+    Free: `registerTool.parallel-tools-overlap` is a should, and so is
+    `registerTool.a-cancel-reaches-every-running-tool`.
     """
 
 
