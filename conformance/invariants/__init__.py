@@ -10,6 +10,7 @@ from conformance.invariants import _answers as _answers
 from conformance.invariants import _batches as _batches
 from conformance.invariants import _calls as _calls
 from conformance.invariants import _catalogues as _catalogues
+from conformance.invariants import _causes as _causes
 from conformance.invariants import _gates as _gates
 from conformance.invariants import _hearing as _hearing
 from conformance.invariants import _inputs as _inputs

@@ -10,7 +10,7 @@ from conformance.compare import same, show
 from conformance.invariants._inputs import tagged
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._once import gathered
-from conformance.invariants._pictures import PNG
+from conformance.invariants._pictures import PNG, keeps_pictures
 from conformance.invariants._story import Call, Story
 from conformance.trace import Event, images_of, text_of
 
@@ -158,7 +158,7 @@ def blank_guidelines_leave_no_trace(story: Story, context: Context) -> Answers:
 @invariant("tool_result.an-error-keeps-its-pictures", roles="bridge")
 def an_error_keeps_its_pictures(story: Story, context: Context) -> Answers:
     """Where the host keeps pictures at all, and the only handler makes an error of a result and leaves its content."""
-    if not any(images_of(event["content"]) for event in story.kinds["log.result"]):
+    if not keeps_pictures(story):
         return
     for call, patches in _executed(story):
         body = call.bodies[0]

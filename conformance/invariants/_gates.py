@@ -91,8 +91,15 @@ def denials_have_a_reason(story: Story, context: Context) -> Answers:
         if not isinstance(decision, dict) or decision.get("kind") != "deny" or story.listened:
             continue
         reason = decision.get("reason")
-        fine = isinstance(reason, str) and reason.strip() != ""
+        fine = isinstance(reason, str) and (reason.strip() != "" or reason in _reasons(story))
         yield None if fine else f"a denial of {event['tool']} has the reason {show(reason)} (event {event.seq})"
+
+
+def _reasons(story: Story) -> set[str]:
+    """Return what handlers gave as the reasons of their blocks; one that is nothing but blanks is a text, too."""
+    returned = [story.reply(gate).get("returns") for call in story.calls for gate in call.handled("tool_call")]
+    given = [each.get("reason") for each in returned if isinstance(each, dict)]
+    return {reason for reason in given if isinstance(reason, str) and reason}
 
 
 @invariant("tool_call.native-arguments-are-never-rewritten", roles="bridge")

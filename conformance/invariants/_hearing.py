@@ -51,6 +51,8 @@ def every_cancelled_result_is_shown(story: Story, context: Context) -> Answers:
         done = story.exit_of(call.bodies[0]) if len(call.bodies) == 1 else None
         if not call.clear or call.result is None or done is None or call.batch.finish not in (None, "calls"):
             continue
+        if call.agent in context.child_agents:
+            continue
         if not _is_told(story, call.bodies[0]):
             continue  # Pi shows nobody what is no result.
         begin, end = story.number(call.bodies[0]), story.number(done)

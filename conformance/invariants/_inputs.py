@@ -24,7 +24,7 @@ def judges_get_what_the_model_wrote(story: Story, context: Context) -> Answers:
         gates, record = call.handled("tool_call"), call.record
         if not call.clear or not gates or not isinstance(record, dict) or was_written_into(story, call):
             continue
-        if _is_native(story, call) or _takes_anything(registered(story, call)):
+        if is_native(story, call) or takes_anything(registered(story, call)):
             judged = (gates[0]["payload"] or {}).get("input")
             told = f"{call.label}: {gates[0]['package']} judges"
             yield None if same(judged, record) else f"{told} {show(judged)}, the model wrote {show(record)}"
@@ -68,7 +68,7 @@ def _left_to_natives(story: Story) -> Iterator[tuple[Call, Any]]:
         gates, record, result = call.handled("tool_call"), call.record, call.result
         if not isinstance(record, dict) or result is None or not story.wrote(gates):
             continue
-        if not _is_native(story, call) or not passes(story, call) or was_written_into(story, call):
+        if not is_native(story, call) or not passes(story, call) or was_written_into(story, call):
             continue
         if any(event["decision"] is not None for event in call.of("policy") if event["phase"] == "exit"):
             continue  # An outer listener of the host may let it run with what is in the log.
@@ -98,7 +98,7 @@ def a_tool_that_asks_for_nothing_runs(story: Story, context: Context) -> Answers
         if not isinstance(call.record, dict) or not isinstance(parsed(call.text), dict):
             continue
         spec = registered(story, call)
-        if not _takes_anything(spec) or not passes(story, call, judged=False):
+        if not takes_anything(spec) or not passes(story, call, judged=False):
             continue
         if any(row["name"] == call.name for row in call.batch.request["tools"]) and (spec or {}).get("executes", True):
             ran = call.of("tool.enter")
@@ -116,12 +116,14 @@ def policies_are_shown_what_the_model_wrote(story: Story, context: Context) -> A
                 yield None if same(shown, written) else f"{told} {show(shown)}, the model wrote {show(written)}"
 
 
-def _is_native(story: Story, call: Call) -> bool:
+def is_native(story: Story, call: Call) -> bool:
+    """Whether a call is of a native tool that is listed and whose name no package has."""
     listed = any(row["name"] == call.name for row in call.batch.request["tools"])
     return listed and call.name in story.natives and call.name not in story.registrations
 
 
-def _takes_anything(spec: dict[str, Any] | None) -> bool:
+def takes_anything(spec: dict[str, Any] | None) -> bool:
+    """Whether a registration asks for nothing, and prepares nothing."""
     return spec is not None and spec.get("parameters") == ANYTHING and not spec.get("prepare")
 
 

@@ -258,6 +258,14 @@ def _silent(story: Story, *events: str) -> Answers:
                 yield told if wrong else None
 
 
+def settled(story: Story, number: int) -> int:
+    """Return where something that the operator did is done for sure: while agents are at work it may take a while."""
+    if not _is_busy(story, number):
+        return number
+    idle = (story.number(event) for event in story.kinds["turn.end"])
+    return next((end for end in idle if end > number and not _is_busy(story, end + 1)), len(story.events))
+
+
 def _is_busy(story: Story, number: int) -> bool:
     """Whether a turn was open at a place, or began there with no end known."""
     begun = sum(story.number(event) < number for event in story.kinds["turn.start"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._lifetimes import named
+from conformance.invariants._lifetimes import named, settled
 from conformance.invariants._once import gathered
 from conformance.invariants._story import Story
 from conformance.trace import Event
@@ -29,8 +29,8 @@ def _left_out(story: Story, context: Context, acts: frozenset[str]) -> Answers:
     """
     if "notices" not in context.capabilities:
         return
-    in_force = _in_force(story, context)
-    if not in_force:
+    lists = in_force(story, context)
+    if not lists:
         return
     rows = {name: list(numbers) for name, numbers in story.natives.items()}
     given_up = {named(event) for event in story.methods["unregisterTool"]}
@@ -41,7 +41,7 @@ def _left_out(story: Story, context: Context, acts: frozenset[str]) -> Answers:
         last = len(story.events) if shared or len(story.owners[name]) > 1 else max(map(story.number, events))
         rows.setdefault(name, []).append(last)
     told = [str(event["text"]) for event in story.kinds["notice"]]
-    for request, since, names in in_force:
+    for request, since, names in lists:
         if _comings(story, since, request) != acts:
             continue
         there = {row["name"] for row in request["tools"]}
@@ -67,7 +67,7 @@ def what_a_list_leaves_out_stays_out(story: Story, context: Context) -> Answers:
     """Of native tools that were there before, that no package has and that no notice names."""
     made, later = story.registrations, story.natives
     told = " ".join(str(event["text"]) for event in story.kinds["notice"])
-    for request, since, names in _in_force(story, context):
+    for request, since, names in in_force(story, context):
         if _comings(story, since, request):
             continue  # Whether a list survives that is another rule's.
         there = {row["name"] for row in request["tools"]}
@@ -95,8 +95,8 @@ def _named(story: Story, context: Context, alone: bool) -> Answers:
         return
     if any(story.acts[act] for act in ("drop-native", "unload", "reload")):
         return
-    in_force = _in_force(story, context)
-    if not in_force:
+    lists = in_force(story, context)
+    if not lists:
         return
     natives, made = story.natives, story.registrations
     taken = {named(event) for event in story.methods["unregisterTool"]}
@@ -109,7 +109,7 @@ def _named(story: Story, context: Context, alone: bool) -> Answers:
         early = all(story.number(each) < ready and each["api"] not in threw for each in rows)
         if early and not failed and name in story.plain and name not in taken:
             steady.add(name)
-    for request, since, names in in_force:
+    for request, since, names in lists:
         there = {row["name"] for row in request["tools"]}
         for name in names & steady:
             if min(natives.get(name, [0])) < since:
@@ -166,7 +166,8 @@ def _untouched(story: Story, context: Context, later: bool) -> Answers:
     narrowed = {enter.agent for enter in enters if enter is not None}
     if any(enter.kind == "native.enter" for enter in enters if enter is not None):
         return
-    made, natives = story.registrations, story.natives
+    made = story.registrations
+    natives = {name: min(settled(story, number) for number in numbers) for name, numbers in story.natives.items()}
     begun = {event.agent: story.number(event) > story.number(lists[0]) for event in story.kinds["agent.created"]}
     for request in story.kinds["model.request"]:
         agent = request.agent or ""
@@ -176,14 +177,14 @@ def _untouched(story: Story, context: Context, later: bool) -> Answers:
         if agent in narrowed or agent in context.child_agents or since is None:
             continue
         there = {row["name"] for row in request["tools"]}
-        for name, numbers in natives.items():
-            if name not in made and min(numbers) < since:
+        for name, number in natives.items():
+            if name not in made and number < since:
                 lacks = f"request {request['request']} of {agent} lacks {name}, and nobody set a list for that agent"
                 yield lacks if name not in there else None
 
 
 @gathered
-def _in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[str]]]:
+def in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[str]]]:
     """Yield the requests for which it is beyond doubt which list is in force: where it was set, and its names."""
     created = story.kinds["agent.created"]
     lists = story.methods["setActiveTools"]

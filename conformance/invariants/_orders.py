@@ -64,13 +64,17 @@ def _in_order(story: Story, name: str, reloaded: bool = False) -> Answers:
     made = [event["package"] for event in story.instances.values()]
     for package in made if None in loads else [*loads, *made]:
         order.setdefault(package, len(order))
-    since = {(each.instance, each.handler): each.since for each in story.subscriptions}
+    since: dict[tuple[str, str], list[int]] = {}
+    for each in story.subscriptions:
+        since.setdefault((each.instance, each.handler), []).append(each.since)
     for call in several:
         for one, two in pairwise(call.handled(name)):
-            places = [
-                (order.get(each["package"], 0), since.get((each["instance"], each["handler"]), 0))
-                for each in (one, two)
-            ]
+            begun = story.number(call.handled(name)[0])
+            added = [since.get((each["instance"], each["handler"]), [0]) for each in (one, two)]
+            if added[0][-1] > begun or added[1][-1] > begun:
+                continue  # Where one stands that is added while the event is told is the implementation's choice.
+            # One that was added several times is told as often.
+            places = (order.get(one["package"], 0), added[0][0]), (order.get(two["package"], 0), added[1][-1])
             told = f"{call.label}: {name} came to {two['handler']} of {two['package']}"
             yield (
                 f"{told} after {one['handler']} of {one['package']} (event {two.seq})"

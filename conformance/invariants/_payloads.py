@@ -152,7 +152,7 @@ def a_result_of_nothing_stays_empty(story: Story, context: Context) -> Answers:
 
 @invariant("tool_result.content-may-be-emptied")
 def an_emptied_result_is_empty(story: Story, context: Context) -> Answers:
-    for call, patches in _patches(story):
+    for call, patches in patches_of(story):
         if patches[-1] != [] or call.result is None or call.result["isError"] is not False:
             continue
         text = text_of(call.result["content"])
@@ -161,7 +161,7 @@ def an_emptied_result_is_empty(story: Story, context: Context) -> Answers:
 
 @invariant("tool_result.an-errors-text-is-replaced")
 def an_errors_text_is_what_the_last_patch_gave(story: Story, context: Context) -> Answers:
-    for call, patches in _patches(story):
+    for call, patches in patches_of(story):
         texts = [block["text"] for block in patches[-1] if isinstance(block.get("text"), str) and block["text"].strip()]
         bodies, result = call.bodies, call.result
         if result is None or result["isError"] is not True or not texts or not story.threw(bodies[0]):
@@ -172,7 +172,7 @@ def an_errors_text_is_what_the_last_patch_gave(story: Story, context: Context) -
 
 
 @gathered
-def _patches(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
+def patches_of(story: Story) -> Iterator[tuple[Call, list[list[dict[str, Any]]]]]:
     """Yield the calls whose content handlers replaced by texts and pictures, and nobody wrote into: what each gave.
 
     A null after another patch takes that back on Pi.

@@ -35,9 +35,8 @@ def bytes_of_pictures_stay_out_of_requests(story: Story, context: Context) -> An
 
 @invariant("tool_result.pictures-are-shown")
 def pictures_are_shown(story: Story, context: Context) -> Answers:
-    """To the first handler of a result of PNGs, where the log has pictures: then there is a place to keep them."""
-    kept = any(images_of(event["content"]) for event in story.kinds["log.result"])
-    for call in story.calls if kept and not story.listened else ():
+    """To the first handler of a result of PNGs, where the log has pictures of packages' tools."""
+    for call in story.calls if keeps_pictures(story) and not story.listened else ():
         asked, bodies = call.handled("tool_result"), call.of("tool.enter")
         if not call.clear or not asked or len(bodies) != 1 or call.batch.cut or story.threw(bodies[0]):
             continue
@@ -47,6 +46,13 @@ def pictures_are_shown(story: Story, context: Context) -> Answers:
             shown = json.dumps(asked[0]["payload"].get("content"))
             lost = not all(data in shown for data in given)
             yield f"{call.label}: {asked[0]['package']} was not shown the tool's picture" if lost else None
+
+
+def keeps_pictures(story: Story) -> bool:
+    """Whether the log has a picture of a package's tool: then there is a place to keep them."""
+    return any(
+        images_of(call.result["content"]) for call in story.calls if call.result is not None and call.of("tool.enter")
+    )
 
 
 @gathered

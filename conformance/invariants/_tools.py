@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
+from conformance.invariants._lifetimes import settled
 from conformance.invariants._once import gathered
 from conformance.invariants._story import Story
 from conformance.trace import Event
@@ -81,6 +82,8 @@ def a_list_reaches_no_other_agent(story: Story, context: Context) -> Answers:
         # What came while the earlier request was prepared may show in the later one only.
         begin = story.prepared(agent, story.number(before)) or story.number(before)
         end = story.number(request)
+        if any(number <= begin < settled(story, number) for rows in story.natives.values() for number in rows):
+            continue
         between = [number for number in story.changes if begin < number < end]
         if not between or not all(_is_foreign(story, story.events[number], agent) for number in between):
             continue

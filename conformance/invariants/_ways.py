@@ -239,7 +239,9 @@ def what_cannot_be_prepared_does_not_run(story: Story, context: Context) -> Answ
     throws -= {name for name, spec in _specs(story) if "throws" not in (spec.get("prepare") or {})}
     throws -= story.natives.keys()
     for call in story.calls if throws and not story.listened else ():
-        if call.clear and call.name in throws and call.record is not None:
+        # Whether a name that is unknown is judged has no must.
+        listed = any(row["name"] == call.name for row in call.batch.request["tools"])
+        if call.clear and listed and call.name in throws and call.record is not None:
             ran = [*call.of("tool.enter"), *call.handled("tool_call")]
             told = f"{call.label}: its arguments could not be prepared, and it went on"
             yield f"{told} (event {ran[0].seq})" if ran else None
@@ -268,8 +270,9 @@ def what_is_blocked_says_something(story: Story, context: Context) -> Answers:
         gate = blocking(story, call)
         if not call.clear or result is None or call.batch.cut or call.bodies or gate is None:
             continue
-        if not isinstance(story.reply(gate)["returns"].get("reason", ""), str):
-            continue  # What text a reason of another type becomes is another rule's.
+        reason = story.reply(gate)["returns"].get("reason", "")
+        if not isinstance(reason, str) or (reason and not reason.strip()):
+            continue  # What text a reason of another type becomes is another rule's; and blanks are a text.
         if story.wrote(call.handled("tool_execution_end")):
             continue  # What an end handler writes into the result takes effect on Pi.
         silent = not text_of(result["content"]).strip().removeprefix("Error:").strip()

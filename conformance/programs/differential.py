@@ -90,7 +90,8 @@ class _Walk:
         """Say everything of both sides, in the order of the right one; of an agent no more once they part in it."""
         right, found = self.pair.right, self.pair.found
         counts: dict[str, int] = {}
-        parted: set[str] = set()
+        # Whether packages are told of the calls of an agent that works for another has no rule.
+        parted = set(self.pair.child_agents)
         if lists_while_loading(right) != lists_while_loading(found):
             return
         for batch in right.batches:

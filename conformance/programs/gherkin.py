@@ -25,6 +25,7 @@ from conformance.programs.operations import (
     DropAgent,
     DropNative,
     Handler,
+    LoadAgain,
     Program,
     Prompt,
     ReloadPackage,
@@ -64,12 +65,15 @@ class _Writer:
     def __init__(self) -> None:
         self.opened = False
         self.packages: list[str] = []
+        self.removed: set[str] = set()
+        self.ended: set[str] = set()
         self.agents = [MAIN]
         self.natives: list[str] = []
         self.timed = False
 
     def write(self, program: Program) -> Iterator[Line]:
-        agents = [operation.agent for operation in _before_opening(program) if isinstance(operation, AddAgent)]
+        gathered = (operation for operation in _before_opening(program) if isinstance(operation, AddAgent))
+        agents = [operation.agent for operation in gathered if operation.parent is None]
         if agents:
             yield Line("Given", f'an agent "{MAIN}"')
         for operation in program:
@@ -127,7 +131,7 @@ class _Writer:
 
     def native(self, operation: AddNative) -> Iterator[Line]:
         name = operation.native.name
-        if name in self.natives and not self.opened:
+        if (name in self.natives and not self.opened) or operation.native.agent not in (None, *self.agents):
             return
         self.natives.append(name)
         # Without a description it has none, and a step would give it one.
@@ -157,16 +161,26 @@ class _Writer:
         )
 
     def agent(self, operation: AddAgent) -> Iterator[Line]:
-        if operation.agent in self.agents:
+        name = quoted(operation.agent)
+        self.opened = self.opened or operation.parent is not None or operation.resumes is not None
+        if operation.agent in self.agents or operation.parent not in (None, *self.agents):
+            return
+        if operation.resumes is not None and operation.resumes not in self.ended:
             return
         self.agents.append(operation.agent)
-        name = quoted(operation.agent)
+        if operation.parent is not None:
+            yield Line("When", f"an agent {name} is created as a child of {quoted(operation.parent)}")
+            return
+        if operation.resumes is not None:
+            yield Line("When", f"agent {name} is created from the session of {quoted(operation.resumes)}")
+            return
         yield Line("When", f"an agent {name} is created") if self.opened else Line("Given", f"an agent {name}")
 
     def drop_agent(self, operation: DropAgent) -> Iterator[Line]:
         self.opened = True
         if operation.agent in self.agents:
             self.agents.remove(operation.agent)
+            self.ended.add(operation.agent)
             yield Line("When", f"agent {quoted(operation.agent)} is ended")
 
     def pi(self, operation: CallApi) -> Iterator[Line]:
@@ -215,7 +229,14 @@ class _Writer:
     def unload(self, operation: UnloadPackage) -> Iterator[Line]:
         self.opened = True
         if operation.package in self.packages:
+            self.removed.add(operation.package)
             yield Line("When", f"package {quoted(operation.package)} is unloaded")
+
+    def load_again(self, operation: LoadAgain) -> Iterator[Line]:
+        self.opened = True
+        if operation.package in self.removed:
+            self.removed.discard(operation.package)
+            yield Line("When", f"package {quoted(operation.package)} is loaded")
 
     def reload(self, operation: ReloadPackage) -> Iterator[Line]:
         self.opened = True
@@ -236,6 +257,7 @@ _SAY: dict[type[AnyOperation], Any] = {
     Tell: _Writer.say,
     CancelTurn: _Writer.cancel,
     UnloadPackage: _Writer.unload,
+    LoadAgain: _Writer.load_again,
     ReloadPackage: _Writer.reload,
 }
 _GATHERED = (AddServices, AddPackage, AddNative, AddPolicy, AddAgent)

@@ -10,6 +10,7 @@ from conformance.invariants._story import Call
 from conformance.programs.gherkin import inline
 from conformance.programs.of_results import compare_results
 from conformance.programs.paths import Path, path_of
+from conformance.programs.places import steady
 from conformance.programs.statements import Pair
 from conformance.trace import Event, text_of
 
@@ -38,6 +39,8 @@ _BODIES = ("tool.enter", "native.enter")
 def compare_calls(pair: Pair, call: Call, other: Call) -> bool:
     """Say everything of one call of both sides; return whether they are equal in all that the rules tell."""
     path, theirs = path_of(pair.right, call), path_of(pair.found, other)
+    if path.way == "unknown" and theirs.way in ("blocked", "gate threw"):
+        return False  # Whether a name that is unknown is judged has no must, and what a judge does counts.
     if path.free or path.way == "not run" or theirs.free or (path.way == "denied") != (theirs.way == "denied"):
         return False  # Who is asked about a call that the host denies is the host's choice, and so what they answer.
     if not _told(pair, call, other, path, START, GATE) or not _inputs(pair, call, other, path):
@@ -115,7 +118,7 @@ def _told(pair: Pair, call: Call, other: Call, path: Path, *events: str) -> bool
         rule = path.told(event)
         if rule is None:
             continue
-        right, found = _listeners(call, event), _listeners(other, event)
+        right, found = _listeners(pair.right, call, event), _listeners(pair.found, other, event)
         if sorted(right) != sorted(found):
             packages = sorted({row[0] for row in (*right, *found)})
             package = next(name for name in packages if _of(right, name) != _of(found, name)) if right or found else ""
@@ -150,7 +153,9 @@ def _told(pair: Pair, call: Call, other: Call, path: Path, *events: str) -> bool
 def _inputs(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     if path.writes or path.told(GATE) is None or not (path.exact or not path.own) or call.record is None:
         return True
-    for number, (one, two) in enumerate(zip(call.handled(GATE), other.handled(GATE), strict=False)):
+    if len(call.handled(GATE)) > 1 and any(_assigns(pair.right, each) for each in call.handled(GATE)):
+        return False  # Whether the next judge is shown what one assigns is the implementation's choice.
+    for number, (one, two) in enumerate(zip(*_both(pair, call, other, GATE), strict=False)):
         rule = "tool_call.mutation-is-seen-by-later-handlers"
         if not number:
             rule = "tool_call.the-gate-sees-checked-arguments" if path.own else "tool_call.every-call-is-judged"
@@ -194,7 +199,7 @@ def _sees_updates(call: Call, package: str, right: list[Any], found: list[Any]) 
 def _partials(story: Story, call: Call) -> dict[tuple[str, str], list[Any]]:
     """Return the partial results by package and handler; of a handler that writes into them, nothing."""
     found: dict[tuple[str, str], list[Any]] = {}
-    entered = call.handled(UPDATE)
+    entered = steady(story, call, UPDATE)
     if any(story.reply(event).get("ops") for event in entered):
         return found
     for event in entered:
@@ -202,9 +207,17 @@ def _partials(story: Story, call: Call) -> dict[tuple[str, str], list[Any]]:
     return found
 
 
-def _listeners(call: Call, event: str) -> list[list[str]]:
+def _listeners(story: Story, call: Call, event: str) -> list[list[str]]:
     """Package and handler of every entry that serves the call's agent, in order."""
-    return [[str(each["package"]), str(each["handler"])] for each in call.handled(event)]
+    return [[str(each["package"]), str(each["handler"])] for each in steady(story, call, event)]
+
+
+def _both(pair: Pair, call: Call, other: Call, event: str) -> tuple[list[Event], list[Event]]:
+    return steady(pair.right, call, event), steady(pair.found, other, event)
+
+
+def _assigns(story: Story, gate: Event) -> bool:
+    return any(op["op"] == "assign" for op in story.reply(gate).get("ops") or ())
 
 
 def _threw(story: Story, call: Call, event: str) -> bool:

@@ -9,6 +9,7 @@ from conformance.compare import echoed, same
 from conformance.invariants._story import Call
 from conformance.programs.gherkin import inline
 from conformance.programs.paths import Path
+from conformance.programs.places import steady
 from conformance.programs.statements import Pair
 from conformance.trace import images_of, text_of
 
@@ -34,7 +35,7 @@ def compare_results(pair: Pair, call: Call, other: Call, path: Path) -> bool:
 
 
 def _failure(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
-    said = path.says
+    said = path.says.removeprefix("Error: ")  # A host may put it there, and need not say it twice.
     if said and said in texts[0]:
         then = f'call "{call.id}" fails and says "{said}"'
         inside = said in texts[1]
@@ -137,7 +138,7 @@ def _end(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     """Say what the end handlers are told of the result."""
     if path.way not in ("ran", "threw") or not path.result:
         return True
-    for one, two in zip(call.handled(END), other.handled(END), strict=False):
+    for one, two in zip(steady(pair.right, call, END), steady(pair.found, other, END), strict=False):
         payloads = [event["payload"] if isinstance(event["payload"], dict) else {} for event in (one, two)]
         shown = [each.get("result") for each in payloads]
         results: list[dict[str, Any]] = [each if isinstance(each, dict) else {} for each in shown]
@@ -164,7 +165,7 @@ def _pictures_shown(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     """Say which pictures the first handler of a result is shown."""
     if not path.own or not path.shows_pictures:
         return True
-    for one, two in zip(call.handled(RESULT)[:1], other.handled(RESULT)[:1], strict=False):
+    for one, two in zip(steady(pair.right, call, RESULT)[:1], steady(pair.found, other, RESULT)[:1], strict=False):
         shown = [images_of((event["payload"] or {}).get("content")) for event in (one, two)]
         where = f"{call.label}: the pictures {one['package']} is shown"
         content = (one["payload"] or {}).get("content")

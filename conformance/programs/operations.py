@@ -83,9 +83,14 @@ class AddPolicy(Operation, frozen=True, tag="policy"):
 
 
 class AddAgent(Operation, frozen=True, tag="agent"):
-    """Creates a further agent: ``main`` is always there."""
+    """Creates a further agent: ``main`` is always there.
+
+    ``parent`` is the agent it works for; ``resumes`` an agent that has ended, with whose session it goes on.
+    """
 
     agent: str
+    parent: str | None = None
+    resumes: str | None = None
 
 
 class DropAgent(Operation, frozen=True, tag="drop-agent"):
@@ -134,6 +139,12 @@ class UnloadPackage(Operation, frozen=True, tag="unload"):
     package: str
 
 
+class LoadAgain(Operation, frozen=True, tag="load"):
+    """Loads a package that was removed."""
+
+    package: str
+
+
 class ReloadPackage(Operation, frozen=True, tag="reload"):
     """Runs a package's factory again."""
 
@@ -153,6 +164,7 @@ AnyOperation: TypeAlias = (
     | Tell
     | CancelTurn
     | UnloadPackage
+    | LoadAgain
     | ReloadPackage
 )
 Program: TypeAlias = Sequence[AnyOperation]

@@ -297,7 +297,8 @@ def _returned(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocks(reply: dict[str, Any]) -> bool:
-    return bool(_returned(reply).get("block"))
+    # Truth is JavaScript's: an empty list blocks, an empty text does not.
+    return _returned(reply).get("block") not in (None, False, 0, "")
 
 
 def _mutates(reply: dict[str, Any]) -> bool:

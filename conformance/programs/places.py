@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from conformance.invariants import Story
-from conformance.invariants._story import Batch, Call
+from conformance.invariants._story import Batch, Call, Subscription
 from conformance.trace import Event
 
 BESIDE = ("cancel", "steer", "follow_up")
@@ -77,14 +77,37 @@ def lists_set(story: Story, agent: str, before: int) -> list[Any]:
 
 
 def shared_changes(story: Story, before: int) -> list[Any]:
-    """Return what was done before that concerns every agent: tools that came or went, and the host's policy."""
+    """Return what was done before that concerns every agent: tools and handlers that came or went, and policies."""
     found: list[Any] = []
     for event in story.events[:before]:
-        if event.kind == "api.call" and event["call"] in ("registerTool", "unregisterTool"):
+        late = event["call"] == "on" and event["invocation"]
+        if event.kind == "api.call" and (late or event["call"] in ("registerTool", "unregisterTool")):
             found.append([event["call"], event["args"]])
         elif event.kind == "operator" and event["act"] in ("native", "drop-native", "policy"):
             found.append([event["act"], event["natives"]])
     return found
+
+
+def steady(story: Story, call: Call, event: str) -> list[Event]:
+    """Return the entries of handlers that were there when the call's batch began.
+
+    Whether one that is added meanwhile is told is the implementation's choice; and where there are several agents, for
+    which of them it listens.
+    """
+    several = len(story.kinds["agent.created"]) > 1
+    late = {
+        (each.instance, each.handler)
+        for each in story.subscriptions
+        if is_late(story, each) and (several or each.since > call.batch.begin)
+    }
+    return [each for each in call.handled(event) if (each["instance"], each["handler"]) not in late]
+
+
+def is_late(story: Story, subscription: Subscription) -> bool:
+    """Whether a package began to listen after its factory had run."""
+    made = story.instances.get(subscription.instance)
+    at_work = story.events[subscription.since]["invocation"] is not None
+    return at_work or (made is not None and subscription.since > story.number(made))
 
 
 def is_cut(story: Story, batch: Batch) -> bool:
@@ -169,6 +192,7 @@ def _change(story: Story, call: Call) -> int | None:
     batch = call.batch
     end = story.number(batch.after) if batch.after is not None else batch.end
     numbers = {story.number(event) for event in story.kinds["operator"] if event["act"] not in ("settle", "prompt")}
+    numbers |= {each.since for each in story.subscriptions if each.sync is not None and is_late(story, each)}
     for number in sorted(numbers.union(story.changes)):
         if batch.begin < number and (end is None or number < end) and _concerns(story, story.events[number], call):
             return number
@@ -186,4 +210,6 @@ def _concerns(story: Story, event: Event, call: Call) -> bool:
         enter = story.enters.get(event["invocation"] or "")
         return enter is None or enter.agent == call.agent
     about = (event["args"] or [None])[0]
+    if event["call"] == "on":
+        return True
     return (about.get("name") if isinstance(about, dict) else about) == call.name

@@ -22,6 +22,14 @@ OTHER_PICTURE = PICTURE | {
     "data": "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR42mM4IWcDQQxwFgBHVAbNxIeY8QAAAABJRU5ErkJggg=="
 }
 
+NATIVE_PICTURES = (
+    PICTURE
+    | {"data": "iVBORw0KGgoAAAANSUhEUgAAAAQAAAADCAIAAAA7ljmRAAAAEElEQVR4nGPgTD4ORww4OQAP7A5l6Kh4XQAAAABJRU5ErkJggg=="},
+    PICTURE
+    | {"data": "iVBORw0KGgoAAAANSUhEUgAAAAIAAAAFCAIAAADg0arLAAAAEElEQVR4nGNI5hQGIgY8FABaFAT3LzkjzgAAAABJRU5ErkJggg=="},
+)
+"""Pictures that no package's tool gives: a native tool's may stay in the log as they are."""
+
 
 def text(words: str) -> dict[str, str]:
     """Return a text block."""
@@ -126,6 +134,8 @@ ARGUMENTS = (
     '{"s":"at length: ' + "word " * 60 + '","n":"many"}',
     '{"a":["x",1,{"k":1}],"s":"true"}',
     '{"a":["x"],"s":false}',
+    '{"s":"one\\r\\ntwo $1 $& $$","n":"[1]"}',
+    '{"s":"half \\ud83c of it","more":{"s":"\\u0000"}}',
 )
 """Argument texts as a model may write them."""
 
@@ -192,15 +202,58 @@ def tool_spec(name: str, schema: Any, kind: int) -> ToolSpec:
             "prompt_snippet": f"use {name} with care, " + "and then again with care, " * 6 + "and so on",
             "prompt_guidelines": [],
         }
+    elif kind == 9 + len(PREPARES):
+        fields |= {"tag": "again"}
+    elif kind == 10 + len(PREPARES):
+        fields |= {
+            "description": "a tool",
+            "prompt_guidelines": [f"hands off {name}", f"Hands off {name}", f"- {name} last"],
+        }
+    elif kind == 11 + len(PREPARES):
+        lines = [f"{name}: {line}" for line in ("$1", "$& and $$", "100 %s", "\\n", "{name}", "so on")]
+        fields |= {
+            "description": f"{name} costs $1, $& and $$",
+            "prompt_snippet": f"{name} pays $& $1",
+            "prompt_guidelines": lines,
+        }
     elif kind == 6 + len(PREPARES):
         fields |= {"execution_mode": "parallel", "description": f"the tool {name}\n\n- in two parts: \u00e9, e\u0301"}
     return ToolSpec(**fields)
 
 
-TOOL_KINDS = 9 + len(PREPARES)
+TOOL_KINDS = 12 + len(PREPARES)
 
 ODD = ("gr\u00f6\u00dfe", "cafe\u0301", "constructor", "Stow", "at_length_" + "of_a_name_" * 9)
 """Names of tools that a bridge may find odd."""
+
+IDS = (
+    ("1", "2", "3", "4", "5"),
+    ("c", "C", "c1", "C1", "c-1"),
+    ("1", "01", "1.0", "+1", "10"),
+    ("toString", "constructor", "length", "__proto__", "valueOf"),
+    ("1", "1", "2", "2", "1"),
+)
+"""Ids of the calls of a message; of all but the first some are easily taken for others, or for something else."""
+ALIKE_GROUPS = (
+    ("stow", "Stow"),
+    ("stow", "stow_", "stow-"),
+    ("caf\u00e9", "cafe\u0301"),
+    ("stow", "stow2"),
+    ("a_name_of_many_words", "a-name-of-many-words", "aNameOfManyWords"),
+)
+"""Names of tools that differ in one sign, in the case of a letter, or in how one is written."""
+ALIKE_LISTS: tuple[Any, ...] = (
+    ["stow", "run_code"],
+    ["stow"],
+    ["Stow", "look"],
+    ["stow*", "look"],
+    ["*"],
+    ["caf\u00e9", "look"],
+    ["stow", "stow_", "look"],
+    [" stow", "LOOK"],
+    ["", "stow-"],
+)
+"""Lists of such names; some hold what is no name at all."""
 
 TAKEN: tuple[Any, ...] = ("stow", "stow", "stow", "stow", "fetch", "fetch", "look", "look", " stow", 7, "")
 """Arguments of ``unregisterTool``."""
@@ -231,7 +284,7 @@ GATES: tuple[Reply, ...] = (
     Reply(delay_ms=1),
     Reply(returns={"block": True, "reason": "not today\nnor tomorrow", "content": [text("from the block")]}),
     Reply(ops=[Op(op="set", path=["input", "s"], value=" WORD ")]),
-    Reply(returns={"block": True, "reason": "after a while"}, delay_ms=1),
+    Reply(returns={"block": True, "reason": "after a while"}, delay_ms=1_200),
     Reply(returns={"block": True, "reason": "n\u00e4chste Woche \u2014 " + "vielleicht " * 60}),
     Reply(ops=[Op(op="set", path=["input", "s"], value="after a while")], delay_ms=1),
 )
@@ -248,6 +301,21 @@ ODD_GATES: tuple[Reply, ...] = (
     Reply(throws=error("the gate broke: here: and there")),
 )
 """What a ``tool_call`` handler may do that is easily read amiss."""
+
+_DENSE = "Error: costs $1, $& and $$, 100 %s, {name}\r\n<b>a\u0000b</b> &amp; **cafe\u0301** \U0001f300\r\n \n"
+_WORDS = ("same", _DENSE, '{"ok":[true]}', "Error: all is well")
+"""Texts that are easily taken for something else, or changed on the way."""
+_HALF = {"$": "escaped", "text": "half \\ud83c of it"}
+
+WORDED_GATES: tuple[Reply, ...] = (
+    *(Reply(returns={"block": True, "reason": words}) for words in ("0", "false", "null", " ", "undefined", *_WORDS)),
+    Reply(returns={"block": True, "reason": None, "terminate": True}),
+    Reply(returns={"block": True, "reason": ""}),
+    Reply(returns={"block": "no", "reason": "a text is true", "terminate": True}),
+    Reply(returns={"block": 1, "reason": "one is true", "terminate": True}),
+    Reply(throws=error(_DENSE.strip())),
+)
+"""What a ``tool_call`` handler may say."""
 
 STOPPING_GATES: tuple[Reply, ...] = (
     ODD_GATES[4],
@@ -266,6 +334,9 @@ RESTORING_GATES: tuple[Reply, ...] = (
     Reply(ops=[Op(op="assign", path=["input"], value={"s": "x"})]),
     Reply(ops=[Op(op="assign", path=["input"], value={})]),
     Reply(ops=[Op(op="set", path=["input", "s"], value=" X")]),
+    Reply(ops=[Op(op="set", path=["input", "n"], value="3")]),
+    Reply(ops=[Op(op="set", path=["input", "n"], value=3)]),
+    Reply(ops=[Op(op="set", path=["input", "s"], value=7)]),
 )
 """What a ``tool_call`` handler may do that makes arguments of :data:`ARGUMENTS` what they were, or nearly so."""
 
@@ -291,7 +362,7 @@ RESULTS: tuple[Reply, ...] = (
     Reply(ops=[Op(op="set", path=["input", "s"], value="seen")]),
     Reply(delay_ms=1),
     Reply(throws="the patch fell over"),
-    Reply(returns={"content": [text("patched after a while")]}, delay_ms=1),
+    Reply(returns={"content": [text("patched after a while")]}, delay_ms=1_200),
     Reply(returns={"content": [text("one line\nand another"), text("")], "details": None}),
     Reply(returns={"content": [text("only seen")], "toolName": "other", "input": {"s": "unasked"}}),
     Reply(ops=[Op(op="assign", path=["content"], value=[text("assigned")])]),
@@ -317,6 +388,20 @@ STOPPING_RESULTS: tuple[Reply, ...] = (
 )
 """What a ``tool_result`` handler may do about the end of the loop, beside patching anything else."""
 
+WORDED_RESULTS: tuple[Reply, ...] = (
+    *(Reply(returns={"content": [text(words)]}) for words in _WORDS),
+    Reply(returns={"content": [text("same"), text("same")]}),
+    Reply(returns={"content": [text("apart"), text("\n"), text("again")], "details": 0}),
+    Reply(returns={"content": [{"type": "text", "text": _HALF}]}),
+    Reply(returns={"details": {"a": None, "b": [], "c": {}, "d": 0}}),
+    Reply(returns={"content": [], "isError": True}),
+    Reply(returns={"content": [text(_DENSE)], "isError": False}),
+    Reply(throws=error(_DENSE.strip())),
+    Reply(ops=[Op(op="append", path=["content"], value=text("same"))]),
+    Reply(ops=[Op(op="delete", path=["content", 0])]),
+)
+"""What a ``tool_result`` handler may say."""
+
 WATCHES: tuple[Reply, ...] = (
     Reply(),
     Reply(throws=error("the watcher broke")),
@@ -339,6 +424,19 @@ UPDATES: tuple[Any, ...] = (
 )
 """Partial results."""
 
+ODD_UPDATES: tuple[Any, ...] = (
+    {"content": [text("same"), text("same")], "details": {"a": None}},
+    text_result("a\u0000b $& $1\r\n"),
+    text_result(""),
+    False,
+    0,
+    "",
+    {"content": []},
+    {"details": {"k": 1}},
+    text_result("by the way", terminate=True, details=None),
+)
+"""Partial results that are easily read amiss."""
+
 ODD_BODIES: tuple[Reply, ...] = (
     Reply(returns={"content": [text("  "), text("caf\u00e9, cafe\u0301"), text("\u0000\u202e")]}),
     Reply(throws=error("first: then: last\nand a second line")),
@@ -357,6 +455,7 @@ ODD_BODIES: tuple[Reply, ...] = (
 """What the body of a package's tool may do that is easily read amiss."""
 
 PICTURED_BODIES: tuple[Reply, ...] = (
+    Reply(returns={"content": [PICTURE, OTHER_PICTURE, PICTURE, OTHER_PICTURE, text("five"), OTHER_PICTURE]}),
     Reply(returns={"content": [PICTURE, text("and"), OTHER_PICTURE]}),
     Reply(returns={"content": [text("another"), OTHER_PICTURE]}),
     ODD_BODIES[-3],
@@ -388,13 +487,70 @@ BODIES: tuple[Reply, ...] = (
 )
 """What the body of a package's tool may do."""
 
+WORDED_BODIES: tuple[Reply, ...] = (
+    *(Reply(returns=text_result(words)) for words in _WORDS),
+    Reply(returns={"content": [text("same"), text("same"), text("other"), text("same")]}),
+    Reply(returns={"content": [text("none")], "details": 0}),
+    Reply(returns={"content": [text("none")], "details": ""}),
+    Reply(returns={"content": [text("deep")], "details": {"a": None, "b": [], "o": {"o": {"o": {"o": {"o": 1}}}}}}),
+    Reply(returns={"details": {"why": "no content"}}),
+    Reply(returns={"content": [], "details": {"why": "an empty one"}}),
+    Reply(returns={"terminate": True}),
+    Reply(returns={"content": [{"type": "text", "text": _HALF}], "details": {"half": _HALF}}),
+    Reply(returns={"content": [text("named")], "details": {"toString": 1, "__proto__": 2, "$1": "$&"}}),
+    Reply(throws=error(_DENSE.strip())),
+    Reply(throws=error("Error: twice")),
+    Reply(throws={"terminate": True, "message": "thrown, and no more"}),
+    Reply(throws={"$": "error", "name": "AbortError", "message": "one\r\ntwo"}),
+)
+"""What the body of a package's tool may say."""
+
 LONG_BODIES: tuple[Reply, ...] = (
+    Reply(returns=text_result("at length: " + "word " * 2_400)),
+    Reply(returns={"content": [{"type": "text", "text": {"$": "repeat", "text": "words ", "times": 34_000}}]}),
     Reply(returns={"content": [{"type": "text", "text": {"$": "repeat", "text": "word ", "times": 14_000}}]}),
     Reply(throws={"$": "error", "name": "Error", "message": "at length: " + "why " * 200}),
     Reply(returns=text_result("short")),
 )
 LONG_ARGUMENTS = ('{"s":"' + "word " * 13_200 + '"}', '{"s":"word"}')
 """Longer than what a bridge may think long enough; and shorter, for what is kept of the longer."""
+
+LONG_GATES = (Reply(returns={"block": True, "reason": "at length: " + "no " * 1_700}),)
+LONG_RESULTS = (
+    Reply(returns={"content": [text("at length: " + "word " * 2_400), text("and more")]}),
+    Reply(returns={"content": [text("short")], "details": {"long": "word " * 2_400}}),
+)
+LONG_UPDATES = (text_result("at length: " + "word " * 2_400), text_result("short"))
+
+_LONG = "word " * 2_100
+_DEEP = '"o":{"o":{"o":{"o":{"o":{"n":"4","s":"x"}}}}},"k":[1,{"k":null}]'
+_FAR = f'{_DEEP},"a":[{",".join(map(str, range(130)))}]'
+FAR_ARGUMENTS = (f'{{{_FAR},"s":"{_LONG}"}}', f'{{{_FAR},"s":"x"}}')
+"""Values of which something is deep inside, or far from the beginning."""
+FAR_GATES: tuple[Reply, ...] = (
+    Reply(),
+    Reply(ops=[Op(op="set", path=["input", "o", "o", "o", "o", "o", "n"], value=4)]),
+    Reply(ops=[Op(op="delete", path=["input", "o", "o", "o", "o", "o", "s"])]),
+    Reply(ops=[Op(op="set", path=["input", "a", 120], value="120")]),
+    Reply(ops=[Op(op="append", path=["input", "a"], value=130)]),
+    Reply(ops=[Op(op="set", path=["input", "s"], value=f"{_LONG}x")]),
+    Reply(ops=[Op(op="set", path=["input", "s"], value=_LONG)]),
+    Reply(ops=[Op(op="set", path=["input", "k", 1, "k"], value=0)]),
+    Reply(ops=[Op(op="set", path=["input", "k"], value=[1, {}])]),
+)
+"""What a ``tool_call`` handler may change there."""
+
+PICTURED_NATIVES: tuple[NativeAnswer, ...] = (
+    NativeAnswer(content=[text("looked"), NATIVE_PICTURES[0]]),
+    NativeAnswer(content=[*NATIVE_PICTURES, text("seen")]),
+)
+WORDED_NATIVES: tuple[NativeAnswer, ...] = (
+    *(NativeAnswer(text=words) for words in _WORDS),
+    NativeAnswer(content=[text("same"), text("same")]),
+    NativeAnswer(throws=error(_DENSE.strip())),
+    NativeAnswer(throws="words"),
+)
+"""What the body of a native tool may say."""
 
 NATIVE_BODIES: tuple[NativeAnswer, ...] = (
     NativeAnswer(text="looked"),
@@ -413,6 +569,7 @@ LISTS: tuple[Any, ...] = (
     ["stow", "look"],
     ["fetch", "probe", "ghost"],
     ["stow", "stow", "look"],
+    ["look", "run_code", "own_probe"],
     [" look"],
     ["stow", "fetch", "look", "probe"],
     ["stow", "fetch", "look", "probe"],

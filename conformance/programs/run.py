@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -45,13 +45,14 @@ from conformance.programs.operations import (
     CancelTurn,
     DropAgent,
     DropNative,
+    LoadAgain,
     Program,
     Prompt,
     ReloadPackage,
     Tell,
     UnloadPackage,
 )
-from conformance.scripts import AnyAct, CallPi, Unload
+from conformance.scripts import AnyAct, CallCtx, CallPi, EndAgent, Unload, Update
 from conformance.stage import Stage
 from conformance.trace import Trace
 from conformance.verdicts import Inconclusive
@@ -96,7 +97,8 @@ def run_program(connection: Connection, program: Program, deadlines: Deadlines |
     """
     stage = ProgramStage(connection.runner, connection.driver, connection.hello, connection.mount, deadlines)
     stage.play(program)
-    return Ran(stage.trace, connection.context, stage.outcomes, stage.skipped)
+    context = replace(connection.context, child_agents=frozenset(stage.child_agents))
+    return Ran(stage.trace, context, stage.outcomes, stage.skipped)
 
 
 class ProgramStage(Stage):
@@ -118,6 +120,9 @@ class ProgramStage(Stage):
         else:
             super().__init__(runner, driver, hello, mount, deadlines)
         self.skipped: list[str] = []
+        self._ended: set[str] = set()
+        self._parents: dict[str, str] = {}
+        self._prompted: set[str] = set()
 
     def play(self, program: Program) -> None:
         """Carry out a program, settle every agent, and close."""
@@ -160,7 +165,12 @@ class ProgramStage(Stage):
         self.driver.bind(self.peer)
         plan = self.plan
         await self._send(
-            StageOpen(mount=plan.mount, natives=plan.natives, policies=plan.policies, services=plan.services)
+            StageOpen(
+                mount=plan.mount,
+                natives=[native for native in plan.natives if native.agent is None],
+                policies=plan.policies,
+                services=plan.services,
+            )
         )
         for package in list(plan.packages.values()):
             await self._load(package.name)
@@ -171,9 +181,12 @@ class ProgramStage(Stage):
         self._loaded.append(package)
         await self._note(f"load {package}", PackageLoad(package=self.plan.package(package).spec()))
 
-    async def _create(self, agent: str) -> None:
+    async def _create(self, agent: str, parent: str | None = None, resumes: str | None = None) -> None:
+        await self._note(f"create {agent}", AgentCreate(agent=agent, parent=parent, resumes=resumes))
         self._agents.append(agent)
-        await self._note(f"create {agent}", AgentCreate(agent=agent))
+        for native in self.plan.natives:
+            if native.agent == agent:
+                await self._send(NativeRegister(native=native))
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
@@ -201,6 +214,8 @@ class ProgramStage(Stage):
             await self._load(operation.name)
 
     async def _native(self, operation: AddNative) -> None:
+        if self._open and operation.native.agent is not None and not self._lives(operation.native.agent):
+            return
         self.plan.native_bodies.setdefault(operation.native.name, []).extend(operation.does)
         if self._open:
             await self._note(f"native {operation.native.name}", NativeRegister(native=operation.native))
@@ -221,17 +236,25 @@ class ProgramStage(Stage):
             self.plan.policies.append(operation.policy)
 
     async def _agent(self, operation: AddAgent) -> None:
+        if operation.parent is not None or operation.resumes is not None:
+            await self._ready()
         if operation.agent in (MAIN, *(self._agents if self._open else self.plan.agents)):
             self._skip(f"agent {operation.agent}", "there is one of that name")
-        elif self._open:
-            await self._create(operation.agent)
-        else:
+        elif operation.parent is not None and self._lives(operation.parent):
+            await self._create(operation.agent, parent=operation.parent)
+            self.child_agents.append(operation.agent)
+            self._parents[operation.agent] = operation.parent
+        elif operation.resumes is not None and operation.resumes not in self._ended:
+            self._skip(f"agent {operation.agent}", f"{operation.resumes} has not ended")
+        elif operation.parent is None and self._open:
+            await self._create(operation.agent, resumes=operation.resumes)
+        elif operation.parent is None:
             self.plan.agents.append(operation.agent)
 
     async def _drop_agent(self, operation: DropAgent) -> None:
         await self._ready()
         if self._lives(operation.agent):
-            self._agents.remove(operation.agent)
+            self._end(operation.agent)
             await self._note(f"drop agent {operation.agent}", AgentDispose(agent=operation.agent))
 
     async def _pi(self, operation: CallApi) -> None:
@@ -244,6 +267,7 @@ class ProgramStage(Stage):
         await self._ready()
         self.plan.timed = list(operation.meanwhile)
         turns = [turn for turn in operation.turns if self._lives(turn.agent)]
+        self._prompted = {turn.agent for turn in turns}
         for turn in turns:
             self.plan.script(turn.agent).extend(turn.messages)
             await self._note("prompt", AgentPrompt(agent=turn.agent, text=turn.text))
@@ -268,9 +292,18 @@ class ProgramStage(Stage):
     async def _unload(self, operation: UnloadPackage) -> None:
         await self._ready()
         if operation.package in self._loaded:
+            self._removed.add(operation.package)
             await self._note(f"unload {operation.package}", PackageUnload(package=operation.package))
         else:
             self._skip(f"unload {operation.package}", "it is not loaded")
+
+    async def _load_again(self, operation: LoadAgain) -> None:
+        await self._ready()
+        if self.is_removed(operation.package):
+            self._removed.discard(operation.package)
+            await self._load(operation.package)
+        else:
+            self._skip(f"load {operation.package}", "it was not removed")
 
     async def _reload(self, operation: ReloadPackage) -> None:
         await self._ready()
@@ -285,6 +318,13 @@ class ProgramStage(Stage):
         if agent not in self._agents:
             self._skip(f"agent {agent}", "it is not there")
         return agent in self._agents
+
+    def _end(self, agent: str) -> None:
+        """Count an agent out; who works for it may go with it."""
+        self._agents.remove(agent)
+        self._ended.add(agent)
+        for child in [child for child in self._agents if self._parents.get(child) == agent]:
+            self._end(child)
 
     def _serves(self, package: str, agent: str) -> bool:
         try:
@@ -304,8 +344,15 @@ class ProgramStage(Stage):
                 return None
             if (act.outside or act.package) and not self._serves(package, agent):
                 return None
+        if isinstance(act, CallCtx | Update) and getattr(message, "package", None) is None:
+            self._skip(f"act {act.__struct_config__.tag}", "nobody's code is running that could call it")
+            return None
         if isinstance(act, Unload) and act.package not in self._loaded:
             return None
+        if isinstance(act, EndAgent):
+            if not self._lives(act.agent) or act.agent in self._prompted:
+                return None  # One that is at work would wait for itself.
+            self._end(act.agent)
         try:
             return await super()._perform(act, invocation, message)
         except Unsupported as lack:
@@ -326,5 +373,6 @@ _DO: dict[type[AnyOperation], Callable[[ProgramStage, Any], Awaitable[None]]] = 
     Tell: ProgramStage._say,
     CancelTurn: ProgramStage._cancel,
     UnloadPackage: ProgramStage._unload,
+    LoadAgain: ProgramStage._load_again,
     ReloadPackage: ProgramStage._reload,
 }

@@ -74,6 +74,11 @@ class Pair:
         return False
 
     @property
+    def child_agents(self) -> frozenset[str]:
+        """Agents that work for others, on either side."""
+        return frozenset().union(*(context.child_agents for context in self._contexts))
+
+    @property
     def beside_pi(self) -> bool:
         """Whether one of both is the real Pi, and the other is not."""
         return len({context.role for context in self._contexts}) > 1

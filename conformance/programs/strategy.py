@@ -25,6 +25,7 @@ from conformance.programs.operations import (
     DropAgent,
     DropNative,
     Handler,
+    LoadAgain,
     Prompt,
     ReloadPackage,
     Tell,
@@ -32,12 +33,15 @@ from conformance.programs.operations import (
     Turn,
     UnloadPackage,
 )
+from conformance.programs.schemas import Composed, composed
 from conformance.programs.themes import DRAWN, THEMES, Theme
 from conformance.scripts import (
     AnyAct,
     Behaviour,
+    CallCtx,
     CallPi,
     Cancel,
+    EndAgent,
     Match,
     NativeBehaviour,
     RegisterNative,
@@ -60,8 +64,13 @@ EVERYTHING = frozenset(
         "native-tools",
         "parallel-natives",
         "late-natives",
+        "scoped-natives",
+        "reserved-natives",
         "multiple-agents",
+        "child-agents",
         "agent-dispose",
+        "resume",
+        "ctx",
         "unregister-tool",
         "late-load",
         "unload",
@@ -81,7 +90,10 @@ _KIND = range(20)
 _MORE = range(4)
 _SELDOM = range(8)
 _ANY_OWN = ("stow", "stow", "stow", "fetch", "look")
-_NATIVE = ("probe", "probe", "look", "look", "stow")
+_OF_AGENTS = ("other", "other", "helper")
+_AFTERWARDS = ("nothing", "nothing", "nothing", "list", "list", "list", "act", "act")
+_CROWD = (11, 12)
+_DESCRIBED = (*["the native tool {}"] * 12, "", *["{}, of the host"] * 3)
 _GOES_ON = range(4)
 _LISTINGS = ("getActiveTools", "getActiveTools", "getAllTools")
 _FINISH = pools.FINISHES
@@ -160,6 +172,7 @@ class _Maker:
             ("policy", 4, "host-policy"),
             ("agent", 2, "multiple-agents"),
             ("unload", 1, "unload"),
+            ("load_again", 1, "unload"),
             ("reload", 1, "reload"),
             ("drop-native", 1, "late-natives"),
             ("drop-agent", 1, "agent-dispose"),
@@ -179,6 +192,8 @@ class _Maker:
             ("native", 1, "late-natives"),
             ("drop-native", 1, "late-natives"),
             ("unload", 1, "unload"),
+            ("on", 2, ""),
+            ("abort", 1, "ctx"),
         )
         self.call = weighed(
             ("setActiveTools", 4, ""),
@@ -186,6 +201,7 @@ class _Maker:
             ("getAllTools", 2, ""),
             ("registerTool", 4, ""),
             ("unregisterTool", 2, "unregister-tool"),
+            ("on", 1, ""),
         )
 
 
@@ -198,9 +214,18 @@ class _Program:
         self.theme = maker.theme
         self.calls = 0
         self.packages = 0
-        self.schemas: dict[str, int] = {}
+        self.schemas: dict[str, int | Composed] = {}
         """Which schema the tool of a name was last registered with."""
-        self.has_other = False
+        self.agents = [MAIN]
+        self.ended: list[str] = []
+        self.removed: list[str] = []
+        self.scoped = False
+        """Whether a native tool is in the one agent's own scope: then there are no others."""
+        self.late = 0
+        self.then = ""
+        """The kind of the next operation, where one calls for another."""
+        self.alike: Sequence[str] = draw(self.theme.alike)
+        self.ids: Sequence[str] | None = draw(self.theme.ids) if draw(self.theme.restarts) else None
         self.opened = False
 
     def make(self) -> list[AnyOperation]:
@@ -212,7 +237,9 @@ class _Program:
         if "native-tools" in self.maker.capabilities and draw(_MORE):
             operations.append(self.native("look"))
         while len(operations) < MOST - 1 and draw(_GOES_ON):
-            kind = draw(self.maker.later if self.opened else self.maker.first)
+            kind, self.then = self.then or draw(self.maker.later if self.opened else self.maker.first), ""
+            if kind == "agent" and self.scoped:
+                kind = "prompt"
             self.opened = self.opened or kind in ("prompt", "pi")
             operations.append(getattr(self, kind.replace("-", "_"))())
         if not isinstance(operations[-1], Prompt):
@@ -242,26 +269,39 @@ class _Program:
             handlers = []
             while len(handlers) < 4 and draw(_MORE):
                 handlers.append(self.handler(draw(self.theme.events)))
-        calls = [self.load_call()] if draw(self.theme.load_calls) else []
+        calls: list[ApiCall] = []
+        while len(calls) < 2 and draw(self.theme.load_calls):
+            calls.append(self.load_call())
         throws = {"$": "error", "name": "Error", "message": "no loading"} if draw(self.theme.fails) else None
         more = {} if throws is None else {"throws": throws}
         return AddPackage(name=name, tools=tools, handlers=handlers, calls=calls, **more)
 
     def native(self, name: str | None = None) -> AddNative:
         draw = self.draw
-        name = name or draw(_NATIVE)
+        name = name or draw(self.theme.natives)
         does = (
             [NativeBehaviour(acts=self.acts(self.some()), answer=draw(self.theme.native_bodies))] if draw(_BOOL) else []
         )
         parallel = "parallel-natives" in self.maker.capabilities and self.seldom()
-        described = "" if self.seldom() and self.seldom() else f"the native tool {name}"
+        described = draw(_DESCRIBED).format(name)
         spec = NativeSpec(name=name, description=described, parallel=parallel)
         if draw(_MORE) == 3:
             spec = msgspec.structs.replace(spec, parameters=pools.NATIVE_SCHEMA)
-        return AddNative(native=spec, does=does)
+        return AddNative(native=self.placed(spec), does=does)
+
+    def placed(self, spec: NativeSpec) -> NativeSpec:
+        """Draw whether a native tool is the host's transport, or in an agent's own scope; mostly it is neither."""
+        if not self.draw(self.theme.places) or spec.name == "look":
+            return spec
+        if not self.opened and self.draw(_BOOL) and "reserved-natives" in self.maker.capabilities:
+            return NativeSpec(name="run_code", reserved=True)
+        if self.agents == [MAIN] and "scoped-natives" in self.maker.capabilities:
+            self.scoped = True
+            return msgspec.structs.replace(spec, name="own_probe", agent=MAIN)
+        return spec
 
     def drop_native(self) -> DropNative:
-        return DropNative(name=self.draw(_NATIVE))
+        return DropNative(name=self.draw(self.theme.natives))
 
     def policy(self) -> AddPolicy:
         return AddPolicy(policy=self.policy_spec())
@@ -281,11 +321,27 @@ class _Program:
         )
 
     def agent(self) -> AddAgent:
-        self.has_other = True
+        kind = self.draw(_OF_AGENTS)
+        if self.ended and "resume" in self.maker.capabilities and "heir" not in self.agents and self.draw(_BOOL):
+            self.agents.append("heir")
+            return AddAgent(agent="heir", resumes=self.ended[-1])
+        if kind == "helper" and "child-agents" in self.maker.capabilities and "helper" not in self.agents:
+            parent = self.whose()
+            self.opened = True
+            self.agents.append("helper")
+            return AddAgent(agent="helper", parent=parent)
+        if "other" not in self.agents:
+            self.agents.append("other")
         return AddAgent(agent="other")
 
     def drop_agent(self) -> DropAgent:
-        return DropAgent(agent=self.whose())
+        agent = self.whose()
+        if len(self.agents) > 1:
+            self.agents.remove(agent)
+            self.ended.append(agent)
+            if self.draw(_BOOL) and not self.scoped and "multiple-agents" in self.maker.capabilities:
+                self.then = "agent"
+        return DropAgent(agent=agent)
 
     def pi(self) -> CallApi:
         call, args = self.api(self.draw(self.maker.call))
@@ -294,9 +350,9 @@ class _Program:
     def prompt(self) -> Prompt:
         draw = self.draw
         turns = [self.turn(self.whose())]
-        if self.has_other and draw(_BOOL):
-            turns.append(self.turn("other" if turns[0].agent == MAIN else MAIN))
-        meanwhile = [self.timed()] if draw(_MORE) == 3 else []
+        if len(self.agents) > 1 and draw(_BOOL):
+            turns.append(self.turn(draw([agent for agent in self.agents if agent != turns[0].agent])))
+        meanwhile = [self.timed(turns)] if draw(_MORE) == 3 else []
         return Prompt(turns=turns, meanwhile=meanwhile)
 
     def say(self) -> Tell:
@@ -307,7 +363,14 @@ class _Program:
         return CancelTurn(agent=self.whose())
 
     def unload(self) -> UnloadPackage:
-        return UnloadPackage(package=self.some())
+        package = self.some()
+        self.removed.append(package)
+        if self.draw(_BOOL) and "late-load" in self.maker.capabilities:
+            self.then = "load_again"
+        return UnloadPackage(package=package)
+
+    def load_again(self) -> LoadAgain | UnloadPackage:
+        return LoadAgain(package=self.removed.pop()) if self.removed else self.unload()
 
     def reload(self) -> ReloadPackage:
         return ReloadPackage(package=self.some())
@@ -321,7 +384,7 @@ class _Program:
 
     def whose(self) -> str:
         """Draw an agent."""
-        return "other" if self.has_other and self.draw(_BOOL) else MAIN
+        return str(self.draw(self.agents)) if len(self.agents) > 1 else self.agents[0]
 
     def some(self) -> str:
         """Draw the name of a package, one that was loaded."""
@@ -336,26 +399,47 @@ class _Program:
 
     def message(self) -> ModelAnswer:
         draw = self.draw
-        calls = [self.one_call()]
+        calls = [self.one_call(1)]
+        if draw(self.theme.crowds):
+            id, name, arguments = calls[0]
+            return pools.message([(f"{id}.{number}", name, arguments) for number in range(draw(_CROWD))])
         while len(calls) < 5 and draw(self.theme.more_calls):
-            calls.append(self.one_call())
+            calls.append(self.one_call(len(calls) + 1))
         return pools.message(calls, draw(_FINISH))
 
-    def one_call(self) -> tuple[str, str, str]:
+    def one_call(self, place: int) -> tuple[str, str, str]:
+        """Draw a call, the ``place``-th of its message."""
         self.calls += 1
+        name = self.draw((*self.alike, "look") if self.alike else self.theme.called)
+        return self.id(place), name, self.arguments(name)
+
+    def id(self, place: int) -> str:
+        if self.ids is not None:
+            return self.ids[place - 1]
         kind = self.draw(_KIND)
         odd = {17: pools.ODD_ID, 18: pools.LONG_ID}
-        id = "1" if kind == 19 else f"{odd.get(kind, '')}{self.calls}"
-        name = self.draw(self.theme.called)
-        telling = pools.TELLING.get(self.schemas.get(name, 0), ())
-        if telling and self.draw(self.theme.fits):
-            return id, name, pools.ARGUMENTS[self.draw(telling)]
-        return id, name, self.draw(self.theme.arguments)
+        return "1" if kind == 19 else f"{odd.get(kind, '')}{self.calls}"
+
+    def arguments(self, name: str) -> str:
+        schema = self.schemas.get(name, 0)
+        if isinstance(schema, Composed):
+            return schema.arguments(self.draw)
+        telling = pools.TELLING.get(schema, ())
+        return str(
+            pools.ARGUMENTS[self.draw(telling)]
+            if telling and self.draw(self.theme.fits)
+            else self.draw(self.theme.arguments)
+        )
 
     def tool(self, name: str | None = None) -> ToolSpec:
         draw = self.draw
-        name, schema = name or draw(self.theme.own), draw(self.theme.schemas)
-        self.schemas[name] = schema
+        name = name or draw(self.alike or self.theme.own)
+        if draw(self.theme.composes):
+            before = self.schemas.get(name)
+            made = composed(draw, before if isinstance(before, Composed) else None)
+            self.schemas[name] = made
+            return pools.tool_spec(name, made.schema, draw(self.theme.tool_kinds))
+        schema = self.schemas[name] = draw(self.theme.schemas)
         return pools.tool_spec(name, pools.SCHEMAS[schema], draw(self.theme.tool_kinds))
 
     def bodies(self) -> list[Behaviour]:
@@ -363,10 +447,14 @@ class _Program:
         if draw(self.theme.plain_bodies):
             return []
         acts = self.acts()
+        first = not acts or draw(_BOOL)
         while len(acts) < 3 and draw(self.theme.more_updates):
-            acts.append(Update(update=draw(self.theme.updates)))
-        first = Behaviour(acts=acts, reply=draw(self.theme.bodies))
-        return [first, *self.second(self.theme.bodies)]
+            acts.insert(len(acts) if first else 0, Update(update=draw(self.theme.updates)))
+            first = draw(_BOOL)
+        if acts and isinstance(acts[-1], Update) and draw(self.theme.crowds):
+            acts += acts[-1:] * 17
+        usual = Behaviour(acts=acts, reply=draw(self.theme.bodies))
+        return [usual, *self.second(self.theme.bodies)]
 
     def second(self, replies: Sequence[Reply]) -> list[Behaviour]:
         """Draw what is done at one of the next calls: mostly the same.
@@ -375,7 +463,8 @@ class _Program:
         """
         if not self.draw(self.theme.second_replies):
             return []
-        call = str(self.calls + self.draw(_LATER))
+        later = self.draw(_LATER)
+        call = self.ids[later - 1] if self.ids is not None else str(self.calls + later)
         return [Behaviour(match=Match(call=call), reply=self.draw(replies))]
 
     def handler(self, event: str) -> Handler:
@@ -399,16 +488,24 @@ class _Program:
         if not self.draw(self.theme.acts):
             return []
         acts = [self.act(package)]
-        if self.draw(_BOOL):
+        then = self.draw(_AFTERWARDS)
+        if then == "act":
+            acts.append(self.act(package))
+        elif then == "list":
             # What a change did is told by the lists, at once.
-            lists = self.draw(_LISTINGS)
-            acts.append(CallPi(call=lists, package=package))
+            acts.append(CallPi(call=self.draw(_LISTINGS), package=package))
         return acts
 
-    def timed(self) -> Timed:
+    def timed(self, turns: Sequence[Turn]) -> Timed:
         draw = self.draw
+        busy = {turn.agent for turn in turns}
+        # Who is at work would wait for itself, and so would the agent that it works for.
+        idle = [agent for agent in self.agents if agent not in busy] if "helper" not in busy else []
+        if idle and "agent-dispose" in self.maker.capabilities and draw(self.theme.ends):
+            return Timed(when=draw(_WHEN), acts=[EndAgent(agent=draw(idle))])
         when = draw(_WHEN)
-        act = self.act(self.some() if when == "request" or draw(_BOOL) else None)
+        # What a package does with its context it does where its own code runs.
+        act = self.act(self.some() if when in ("request", "body") or draw(_BOOL) else None)
         if when == "request":
             return Timed(when=when, acts=[act], nth=2 if draw(_BOOL) else 1)
         return Timed(when=when, acts=[act], nth=draw(_NTH))
@@ -423,11 +520,15 @@ class _Program:
         if kind == "policy":
             return SetPolicy(policy=self.policy_spec())
         if kind == "native":
-            return RegisterNative(native=NativeSpec(name=draw(_NATIVE), description="a late native"))
+            return RegisterNative(native=NativeSpec(name=draw(self.theme.natives), description="a late native"))
         if kind == "drop-native":
-            return UnregisterNative(name=draw(_NATIVE))
+            return UnregisterNative(name=draw(self.theme.natives))
         if kind == "unload":
             return Unload(package=self.some())
+        if kind == "abort":
+            if package is None:
+                return CallCtx(call="abort")
+            kind = "getActiveTools"
         call, args = self.api(kind)
         return CallPi(call=call, args=args, package=package)
 
@@ -439,9 +540,24 @@ class _Program:
         """Draw the arguments of a method."""
         draw = self.draw
         if call == "setActiveTools":
+            if self.alike and draw(_BOOL):
+                return call, [[draw(self.alike), "look"]]
             return call, [draw(self.theme.lists)]
         if call == "registerTool":
             return call, [msgspec.to_builtins(self.tool(draw(_ANY_OWN)))]
         if call == "unregisterTool":
-            return call, [draw(pools.TAKEN)]
-        return call, []
+            return call, [draw(self.alike or self.theme.taken)]
+        return call, [self.late_handler()] if call == "on" else []
+
+    def late_handler(self) -> dict[str, Any]:
+        """Draw a handler that is added at work: one that listens, or always replies the same."""
+        draw = self.draw
+        self.late += 1
+        event = draw(self.theme.events)
+        spec = {"id": f"late {self.late}", "event": event}
+        reply = draw(self.theme.replies[event]) if draw(_BOOL) else None
+        if event != "tool_call" and self.seldom():
+            return spec | {"callable": False}  # As a judge it would block every call.
+        if reply is None or reply.delay_ms or any(op.at != "enter" for op in reply.ops):
+            return spec
+        return spec | {"sync": msgspec.to_builtins(reply)}

@@ -15,12 +15,13 @@ from conformance.programs import pools
 
 _NO = (False,)
 _SELDOM = (*[False] * 7, True)
+_RARELY = (*[False] * 31, True)
 _NOW_AND_THEN = (False, False, False, True)
 _HALF = (False, True)
 _MOSTLY = (False, True, True, True)
 _REPLIES: dict[str, Sequence[Reply]] = {
-    "tool_call": (*pools.GATES[:1] * 3, *pools.GATES[:5], *pools.GATES),
-    "tool_result": (*pools.RESULTS[:7], *pools.RESULTS),
+    "tool_call": (*pools.GATES[:1] * 5, *pools.GATES[:5] * 2, *pools.GATES, *pools.WORDED_GATES),
+    "tool_result": (*pools.RESULTS[:7] * 2, *pools.RESULTS, *pools.WORDED_RESULTS),
     "tool_execution_start": (*pools.WATCHES[:3], *pools.WATCHES),
     "tool_execution_update": (*pools.WATCHES[:3], *pools.WATCHES),
     "tool_execution_end": (*pools.WATCHES[:3], *pools.WATCHES),
@@ -57,10 +58,10 @@ class Theme:
     narrow_handlers: Sequence[bool] = _NOW_AND_THEN
     """Whether a handler acts on the calls of one tool only."""
     plain_bodies: Sequence[bool] = (True, False)
-    bodies: Sequence[Reply] = (*pools.BODIES[:6], *pools.BODIES)
-    updates: Sequence[Any] = (pools.UPDATES[0], pools.UPDATES[0], *pools.UPDATES)
+    bodies: Sequence[Reply] = (*pools.BODIES[:6] * 2, *pools.BODIES, *pools.WORDED_BODIES)
+    updates: Sequence[Any] = (*pools.UPDATES[:1] * 2, *pools.UPDATES, *pools.ODD_UPDATES)
     more_updates: Sequence[bool] = _HALF
-    native_bodies: Sequence[NativeAnswer] = (pools.NATIVE_BODIES[0], *pools.NATIVE_BODIES)
+    native_bodies: Sequence[NativeAnswer] = (*pools.NATIVE_BODIES * 2, *pools.PICTURED_NATIVES, *pools.WORDED_NATIVES)
     lists: Sequence[Any] = (*pools.LISTS[3:4] * 3, *pools.LISTS)
     acts: Sequence[bool] = _NOW_AND_THEN
     """Whether something is done meanwhile."""
@@ -74,6 +75,24 @@ class Theme:
     """Whether a package's factory throws."""
     load_calls: Sequence[bool] = _SELDOM
     """Whether a package calls the API while it is loaded."""
+    composes: Sequence[bool] = _NO
+    """Whether a tool's schema is composed of properties, and the arguments of its calls with it."""
+    natives: Sequence[str] = ("probe", "probe", "look", "look", "stow")
+    """Names of native tools beside the first one."""
+    places: Sequence[bool] = (*[False] * 15, True)
+    """Whether a native tool is the host's transport, or in an agent's own scope."""
+    ends: Sequence[bool] = _NOW_AND_THEN
+    """Whether what is done while agents work is to end another one."""
+    alike: Sequence[Sequence[str]] = ((),)
+    """Names that are alike, in the place of the others."""
+    taken: Sequence[Any] = pools.TAKEN
+    """Arguments of ``unregisterTool``."""
+    restarts: Sequence[bool] = _SELDOM
+    """Whether the ids of calls start anew with every message."""
+    ids: Sequence[Sequence[str]] = (pools.IDS[0],)
+    """The ids of a message, where they start anew."""
+    crowds: Sequence[bool] = (*[False] * 63, True)
+    """Whether a message has more than ten calls."""
     fits: Sequence[bool] = _NOW_AND_THEN
     """Whether the model's arguments are of those that tell most of the schema they are for."""
     second_replies: Sequence[bool] = (*[False] * 5, True)
@@ -85,6 +104,7 @@ class Theme:
 
 
 PLAIN = Theme()
+_COMPOSED = replace(PLAIN, composes=_SELDOM)
 _GATES = pools.GATES[1:]
 _CHANGING = (*pools.GATES[:1], *pools.GATES[3:4] * 2)
 _PATCHES = (*pools.RESULTS[:3], pools.RESULTS[6])
@@ -92,7 +112,7 @@ _SHOWN = (pools.RESULTS[10], pools.RESULTS[8], pools.ODD_RESULTS[2])
 _KNOWN = (*["stow"] * 6, *["look"] * 3, "fetch")
 
 THEMES: Mapping[str, Theme] = {
-    "anything": PLAIN,
+    "anything": _COMPOSED,
     "oddities": replace(
         PLAIN,
         called=(*["stow"] * 6, *pools.ODD, *pools.ODD),
@@ -128,7 +148,7 @@ THEMES: Mapping[str, Theme] = {
         more={"registerTool": 4, "setActiveTools": 3, "agent": 2, "prompt": 2},
     ),
     "agents": replace(
-        PLAIN,
+        _COMPOSED,
         schemas=(0, 0, 1, 5),
         arguments=pools.ARGUMENTS[:12],
         plain_handlers=(True, False),
@@ -146,6 +166,9 @@ THEMES: Mapping[str, Theme] = {
     ),
     "stops": replace(
         PLAIN,
+        restarts=_HALF,
+        ids=(pools.IDS[0], pools.IDS[4]),
+        crowds=_RARELY,
         called=(*["stow"] * 6, "look", "fetch", "ghost"),
         schemas=(0,),
         arguments=("{}", "{}", "{}", "not json"),
@@ -166,18 +189,21 @@ THEMES: Mapping[str, Theme] = {
     ),
     "patches": replace(
         PLAIN,
+        restarts=_HALF,
+        crowds=_RARELY,
         called=_KNOWN,
         schemas=(0,),
         arguments=pools.ARGUMENTS[:3],
         hears_all=_NOW_AND_THEN,
         events=(*["tool_result"] * 5, "tool_execution_end"),
-        replies=_REPLIES | {"tool_result": pools.RESULTS[1:]},
+        replies=_REPLIES | {"tool_result": (*pools.RESULTS, *pools.WORDED_RESULTS)},
         plain_handlers=_SELDOM,
         plain_bodies=_NOW_AND_THEN,
+        second_replies=_HALF,
         acts=_SELDOM,
     ),
     "gates": replace(
-        PLAIN,
+        _COMPOSED,
         called=_KNOWN,
         schemas=(0, 0, 1),
         arguments=pools.ARGUMENTS[:4],
@@ -230,10 +256,27 @@ THEMES: Mapping[str, Theme] = {
         arguments=pools.LONG_ARGUMENTS,
         hears_all=_MOSTLY,
         events=("tool_call", "tool_result"),
-        plain_handlers=(*[True] * 7, False),
+        replies=_QUIET
+        | {"tool_call": (*pools.GATES[:1] * 3, *pools.LONG_GATES), "tool_result": (Reply(), *pools.LONG_RESULTS)},
+        plain_handlers=_MOSTLY,
+        updates=pools.LONG_UPDATES,
+        more_updates=_NOW_AND_THEN,
         plain_bodies=_SELDOM,
         bodies=pools.LONG_BODIES,
         more_calls=_SELDOM,
+        acts=_SELDOM,
+        more={"agent": 0, "reload": 0, "unload": 0, "policy": 0},
+    ),
+    "far in": replace(
+        PLAIN,
+        called=("look", "look", "stow"),
+        schemas=(0,),
+        arguments=pools.FAR_ARGUMENTS,
+        hears_all=_NOW_AND_THEN,
+        events=("tool_call", "tool_call", "tool_result"),
+        replies=_QUIET | {"tool_call": pools.FAR_GATES},
+        plain_handlers=_NO,
+        more_calls=_HALF,
         acts=_SELDOM,
         more={"agent": 0, "reload": 0, "unload": 0, "policy": 0},
     ),
@@ -243,6 +286,7 @@ THEMES: Mapping[str, Theme] = {
         schemas=(0,),
         arguments=("{}",),
         events=("tool_result", "tool_execution_end", "tool_execution_update"),
+        native_bodies=(*pools.NATIVE_BODIES[:2], *pools.PICTURED_NATIVES * 2),
         replies=_QUIET | {"tool_result": (*pools.RESULTS[:4], *_SHOWN)},
         plain_handlers=_HALF,
         plain_bodies=_SELDOM,
@@ -260,6 +304,7 @@ THEMES: Mapping[str, Theme] = {
         tool_kinds=(0, 0, *range(pools.TOOL_KINDS)),
         arguments=(*pools.ARGUMENTS[:7], *pools.ARGUMENTS),
         fits=_MOSTLY,
+        composes=_MOSTLY,
         hears_all=_NOW_AND_THEN,
         plain_handlers=(*[True] * 7, False),
         plain_bodies=_MOSTLY,
@@ -273,11 +318,12 @@ THEMES: Mapping[str, Theme] = {
         plain_handlers=(True, True, False),
         replies=_QUIET,
         acts=_MOSTLY,
-        load_calls=_NOW_AND_THEN,
-        more={"setActiveTools": 4, "agent": 3, "getActiveTools": 2, "native": 2},
+        load_calls=_HALF,
+        fails=_SELDOM,
+        more={"setActiveTools": 4, "agent": 3, "getActiveTools": 2, "native": 2, "package": 2},
     ),
     "lifetimes": replace(
-        PLAIN,
+        _COMPOSED,
         called=(*_KNOWN, *_KNOWN, "constructor"),
         own=("fetch", "stow", "stow", "look", "constructor"),
         schemas=(0, 0, 1),
@@ -288,7 +334,7 @@ THEMES: Mapping[str, Theme] = {
         more={"registerTool": 4, "unregisterTool": 6, "unload": 4, "reload": 4, "package": 2, "drop-agent": 2},
     ),
     "reloads": replace(
-        PLAIN,
+        _COMPOSED,
         called=_KNOWN,
         schemas=(0, 0, 1),
         arguments=pools.ARGUMENTS[:3],
@@ -312,15 +358,71 @@ THEMES: Mapping[str, Theme] = {
     ),
     "updates": replace(
         PLAIN,
+        restarts=_NOW_AND_THEN,
+        crowds=_RARELY,
         called=(*["stow"] * 6, *["fetch"] * 2, "look"),
         schemas=(0,),
         arguments=pools.ARGUMENTS[:3],
         events=("tool_execution_update", "tool_execution_update", "tool_execution_end", "tool_result"),
         replies=_REPLIES | {"tool_execution_update": (*pools.WATCHES[:2], pools.WATCHES[6], pools.WATCHES[6])},
         plain_bodies=_NO,
-        updates=pools.UPDATES,
+        bodies=(*pools.BODIES[:6], *pools.BODIES[10:14], *pools.BODIES[12:13] * 4, *pools.WORDED_BODIES[:4]),
+        updates=(*pools.UPDATES, *pools.ODD_UPDATES),
         more_updates=(False, *[True] * 5),
         more={"cancel": 3, "agent": 2},
+    ),
+    "lookalikes": replace(
+        PLAIN,
+        alike=pools.ALIKE_GROUPS,
+        natives=("look", "Look", "look_", "loo", "Stow"),
+        more_tools=_MOSTLY,
+        schemas=(0,),
+        tool_kinds=(0, 0, 3, 1),
+        arguments=pools.ARGUMENTS[:4],
+        hears_all=_NOW_AND_THEN,
+        plain_handlers=_HALF,
+        replies=_QUIET | {"tool_call": (*pools.GATES[:6], *pools.RESTORING_GATES), "tool_result": pools.RESULTS[:4]},
+        narrow_handlers=_HALF,
+        plain_bodies=_MOSTLY,
+        lists=pools.ALIKE_LISTS,
+        acts=_NOW_AND_THEN,
+        restarts=_MOSTLY,
+        ids=pools.IDS[1:4],
+        second_replies=_HALF,
+        more={"setActiveTools": 2, "native": 2, "unregisterTool": 2, "getAllTools": 2},
+    ),
+    "handlers at work": replace(
+        PLAIN,
+        called=_KNOWN,
+        schemas=(0,),
+        arguments=pools.ARGUMENTS[:3],
+        hears_all=_NOW_AND_THEN,
+        plain_handlers=_HALF,
+        more_calls=_HALF,
+        plain_bodies=_SELDOM,
+        acts=_HALF,
+        more={"on": 8, "agent": 2, "prompt": 2, "reload": 2},
+    ),
+    "texts": replace(
+        PLAIN,
+        called=(*["stow"] * 4, "look", "fetch"),
+        schemas=(0,),
+        tool_kinds=(0, *range(10 + len(pools.PREPARES), pools.TOOL_KINDS)),
+        arguments=(*pools.ARGUMENTS[:3], *pools.ARGUMENTS[-2:], *pools.ARGUMENTS[-2:]),
+        hears_all=_NOW_AND_THEN,
+        events=("tool_result", "tool_result", "tool_call", "tool_execution_end", "tool_execution_update"),
+        replies=_QUIET
+        | {
+            "tool_call": (*pools.GATES[:1] * 6, *pools.WORDED_GATES),
+            "tool_result": (*pools.RESULTS[:1] * 4, *pools.WORDED_RESULTS),
+        },
+        plain_handlers=_NOW_AND_THEN,
+        plain_bodies=_SELDOM,
+        bodies=pools.WORDED_BODIES,
+        second_replies=_HALF,
+        updates=pools.ODD_UPDATES,
+        native_bodies=(*pools.NATIVE_BODIES, *pools.WORDED_NATIVES),
+        acts=_SELDOM,
     ),
     "decisions": replace(
         PLAIN,

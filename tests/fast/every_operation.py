@@ -25,6 +25,7 @@ from conformance.programs.operations import (
     DropAgent,
     DropNative,
     Handler,
+    LoadAgain,
     Prompt,
     ReloadPackage,
     Tell,
@@ -88,6 +89,9 @@ EVERY_OPERATION: list[AnyOperation] = [
     CancelTurn(),
     ReloadPackage(package="alpha"),
     UnloadPackage(package="gamma"),
+    LoadAgain(package="gamma"),
     AddAgent(agent="third"),
+    AddAgent(agent="helper", parent="third"),
     DropAgent(agent="other"),
+    AddAgent(agent="heir", resumes="other"),
 ]

@@ -7,13 +7,25 @@ from typing import Any
 
 import msgspec
 
-from conformance.drivers.protocol import ApiCall, ModelAnswer, NativeSpec, Op, PolicySpec, Reply, ToolCall, ToolSpec
+from conformance.drivers.protocol import (
+    ApiCall,
+    ModelAnswer,
+    NativeAnswer,
+    NativeSpec,
+    Op,
+    PolicySpec,
+    Reply,
+    Services,
+    ToolCall,
+    ToolSpec,
+)
 from conformance.peer import error, text_result
 from conformance.programs.operations import (
     AddAgent,
     AddNative,
     AddPackage,
     AddPolicy,
+    AddServices,
     AnyOperation,
     CallApi,
     Handler,
@@ -24,7 +36,7 @@ from conformance.programs.operations import (
     UnloadPackage,
 )
 from conformance.programs.pools import PICTURE, text, tool_spec
-from conformance.scripts import Behaviour, CallPi, Cancel, Match, Say, Update
+from conformance.scripts import Behaviour, CallPi, Cancel, Match, NativeBehaviour, Say, Update
 from conformance.trace import Event
 
 OPEN = {"type": "object", "properties": {}}
@@ -474,6 +486,56 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         AddAgent(agent="other"),
         Prompt(turns=[Turn(agent="other")]),
     ],
+    "a question that the user answers": [
+        AddServices(services=Services(approval="allowed-once")),
+        AddPackage(name="alpha", tools=[Tool(spec=tool_spec("stow", OPEN, 0))]),
+        AddPolicy(policy=PolicySpec(id="may it", answer="ask", reason="may it?")),
+        asks("stow"),
+    ],
+    "a listener of the host that throws": [
+        package("alpha", "stow"),
+        AddPolicy(policy=PolicySpec(id="breaks", answer="throw", reason="it broke")),
+        asks("stow"),
+    ],
+    "a block without a reason after another": [
+        package(
+            "alpha",
+            "stow",
+            does={
+                "tool_call": [
+                    *replies(Reply(returns={"block": True, "reason": "never on mondays"})),
+                    *replies(Reply(returns={"block": True}), call="2"),
+                ]
+            },
+        ),
+        asks("stow", "stow"),
+    ],
+    "a picture that is left out": [
+        package(
+            "alpha",
+            "stow",
+            does={"tool_result": replies(Reply(returns={"content": [{"type": "text", "text": "none"}]}))},
+            body=Reply(returns={"content": [PICTURE]}),
+        ),
+        asks("stow"),
+    ],
+    "a native's picture": [
+        package("alpha"),
+        AddNative(
+            native=NativeSpec(name="look", description="the native tool look"),
+            does=[NativeBehaviour(answer=NativeAnswer(content=[PICTURE]))],
+        ),
+        asks("look"),
+    ],
+    "a list beside the host's transport": [
+        package("alpha", "stow"),
+        LOOK,
+        AddNative(native=NativeSpec(name="run_code", reserved=True)),
+        AddNative(native=NativeSpec(name="own_probe", description="of one agent", agent="main")),
+        asks("stow"),
+        CallApi(package="alpha", call="setActiveTools", args=[["stow", "run_code"]]),
+        asks("stow"),
+    ],
     "a question": [
         package("alpha", "stow"),
         AddPolicy(policy=PolicySpec(id="may it", answer="ask", reason="may it?")),
@@ -514,6 +576,16 @@ def told(kind: str, new: dict[str, Any], **wanted: Any) -> Edit:
         number = at(events, kind, **wanted)
         changed = msgspec.structs.replace(events[number], data={**events[number].data, **new})
         return [*events[:number], changed, *events[number + 1 :]]
+
+    return edit
+
+
+def by_another(kind: str, **wanted: Any) -> Edit:
+    """Let what happened to an agent have happened to another one."""
+
+    def edit(events: list[Event]) -> list[Event]:
+        number = at(events, kind, **wanted)
+        return [*events[:number], msgspec.structs.replace(events[number], agent="other"), *events[number + 1 :]]
 
     return edit
 

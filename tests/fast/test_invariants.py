@@ -12,7 +12,7 @@ from conformance.drivers.reference import make_backend
 from conformance.invariants import INVARIANTS, Context, Holding, examine, judge
 from conformance.peer import text_result
 from conformance.programs.operations import AnyOperation
-from conformance.programs.pools import PNG
+from conformance.programs.pools import PICTURE, PNG
 from conformance.programs.run import Connection, run_program
 from conformance.programs.search import own_connection
 from conformance.trace import Event, Trace
@@ -24,6 +24,7 @@ from tests.fast.small_traces import (
     answered,
     asks,
     at,
+    by_another,
     lacks,
     moved,
     overtaken,
@@ -657,6 +658,51 @@ CASES: dict[str, tuple[str, Edit, str]] = {
     "a-failed-package-leaves-no-list": (
         "a list of a package that fails",
         lacks("model.request", "look"),
+        "lists",
+    ),
+    "a-signal-is-aborted-by-a-cancel-of-its-turn": (
+        "two calls",
+        told("tool.enter", {"aborted": True}),
+        "nothing",
+    ),
+    "a-cancel-ends-no-other-agents-turn": (
+        "a cancel",
+        by_another("operator", act="cancel"),
+        "two calls",
+    ),
+    "what-is-blocked-without-a-reason-says-no-others": (
+        "a block without a reason after another",
+        told("log.result", {"content": [{"type": "text", "text": "Error: never on mondays"}]}, call_id="2"),
+        "two calls",
+    ),
+    "what-the-hosts-listener-breaks-does-not-run": (
+        "a listener of the host that throws",
+        also("tool.enter", "policy", BODY, "policy"),
+        "two calls",
+    ),
+    "what-the-user-allows-runs": (
+        "a question that the user answers",
+        without("tool.enter"),
+        "a question",
+    ),
+    "a-picture-that-is-left-out-is-gone": (
+        "a picture that is left out",
+        told("log.result", {"content": [PICTURE]}),
+        "two calls",
+    ),
+    "a-natives-pictures-stay": (
+        "a native's picture",
+        told("log.result", {"content": []}),
+        "two calls",
+    ),
+    "what-a-list-names-is-not-reported": (
+        "a list beside the host's transport",
+        told("notice", {"text": "run_code stays"}),
+        "lists",
+    ),
+    "each-agents-list-is-reported": (
+        "a list beside the host's transport",
+        untold,
         "lists",
     ),
     "judges-keep-their-place-through-a-reload": ("a reloaded package", overtaken("tool_call"), "two packages"),
