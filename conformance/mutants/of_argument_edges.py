@@ -14,7 +14,9 @@ from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import as_object
 
 
-class _ReadsTheSchema(ToolRuns):
+class ReadsTheSchema(ToolRuns):
+    """Checks calls against another schema than the registered one."""
+
     def validated(self, tool: PiTool, arguments: Any) -> Any:
         if not isinstance(tool.definition.get("parameters"), dict):
             return super().validated(tool, arguments)
@@ -26,11 +28,12 @@ class _ReadsTheSchema(ToolRuns):
         return super().validated(replace(tool, definition={**tool.definition, "parameters": schema}), arguments)
 
     def read(self, schema: dict[str, Any]) -> None:
+        """Change a schema, or a part of it, in place."""
         raise NotImplementedError
 
 
 @mutant()
-class ListSizesOffByOne(_ReadsTheSchema):
+class ListSizesOffByOne(ReadsTheSchema):
     """Refuses a list or an object of exactly the size that is allowed."""
 
     def read(self, schema: dict[str, Any]) -> None:
@@ -40,7 +43,7 @@ class ListSizesOffByOne(_ReadsTheSchema):
 
 
 @mutant()
-class LastOfWhatIsRequiredIsFree(_ReadsTheSchema):
+class LastOfWhatIsRequiredIsFree(ReadsTheSchema):
     """Does not ask for the last of several required properties."""
 
     def read(self, schema: dict[str, Any]) -> None:
@@ -49,7 +52,7 @@ class LastOfWhatIsRequiredIsFree(_ReadsTheSchema):
 
 
 @mutant()
-class UnionsOfTwo(_ReadsTheSchema):
+class UnionsOfTwo(ReadsTheSchema):
     """Looks at the first two members of a union."""
 
     def read(self, schema: dict[str, Any]) -> None:
@@ -58,7 +61,7 @@ class UnionsOfTwo(_ReadsTheSchema):
 
 
 @mutant()
-class ContainedItemsUncounted(_ReadsTheSchema):
+class ContainedItemsUncounted(ReadsTheSchema):
     """Asks whether a list contains an item that fits, and not how many."""
 
     def read(self, schema: dict[str, Any]) -> None:

@@ -106,10 +106,13 @@ def stream_is(stage: Stage, stream: str, count: int, head: str) -> None:
     check(start.startswith(head), f"{stream} begins with {head!r}", repr(start[:8]))
 
 
-@then(phrase("the overflow of exec is announced"))
-def overflow_is_announced(stage: Stage) -> None:
+@then(phrase('the overflow of exec is announced beside "{text}"'))
+def overflow_is_announced(stage: Stage, text: str) -> None:
+    """``text`` is what the program wrote to stderr; what announces the overflow may stand before or behind it."""
     answer = _answer(stage)
-    said = [str(answer.get("stderr", "")).strip(), *(str(event["text"]) for event in stage.trace.of("notice"))]
+    written = str(answer.get("stderr", ""))
+    check(text in written, f"stderr has {text!r}", repr(written[:200]))
+    said = [written.replace(text, "", 1).strip(), *(str(event["text"]) for event in stage.trace.of("notice"))]
     fields = [key for key in answer if key not in ("stdout", "stderr", "code", "killed") and answer[key]]
     check(any(said) or bool(fields), "stderr, a field or a notice says that output was cut", "nothing does")
 

@@ -166,6 +166,12 @@ Feature: exec
     When the model calls "run"
     Then exec resolved with {"killed": true}
 
+  @rule:exec.a-timeout-kills @case:an-unfinished-line
+  Scenario: A child that is ended in the middle of a line
+    Given the tool "run" calls exec with ["sh", ["-c", "echo one; printf tw; printf half >&2; exec sleep 20"], {"timeout": 300}]
+    When the model calls "run"
+    Then exec resolved with {"stdout": "one\ntw", "stderr": "half", "killed": true}
+
   @rule:exec.a-timeout-kills @case:not-before-it-passes
   Scenario: A child that ends before its timeout
     Given the tool "run" calls exec with ["sh", ["-c", "sleep 1.2; echo done"], {"timeout": 20000}]
@@ -236,6 +242,29 @@ Feature: exec
     And the tool "run" makes 2 calls of exec at once with ["sh", ["-c", "exec sleep 2.4"], {"signal": {"$": "signal", "id": "stop"}}]
     When the model calls "run"
     Then every exec resolved with {"killed": true}
+
+  @rule:exec.a-signal-outlives-each-child
+  Scenario: One signal for a child that has ended and one that still runs
+    Given an agent "main"
+    And an agent "other"
+    And the signal "stop" is aborted later
+    And package "runner" registers the tool "call_back"
+    And the tool "run" calls exec with ["sh", ["-c", "exec sleep 2.4"], {"signal": {"$": "signal", "id": "stop"}}]
+    And the tool "call_back" does
+      """
+      acts:
+        - {do: hold, kinds: [spawn]}
+        - {do: pi, call: exec, args: ["true", [], {signal: {$: signal, id: stop}}]}
+        - {do: abort, signal: stop}
+      """
+    And the model of agent "main" first calls in one message
+      | tool |
+      | run  |
+    And the model of agent "other" first calls in one message
+      | tool      |
+      | call_back |
+    When the user says "go" to ["main", "other"]
+    Then exec resolved with {"killed": true}
 
   @rule:exec.an-aborted-signal-kills
   Scenario: A signal aborted before
@@ -310,10 +339,10 @@ Feature: exec
     Then the stdout of exec is 67108865 bytes long and begins with "Ax"
 
   @rule:exec.an-overflow-is-announced
-  Scenario: One byte too many
-    Given the tool "run" calls exec with ["sh", ["-c", "head -c 67108865 /dev/zero | tr '\\0' x"]]
+  Scenario: One byte too many, and a few words on the other stream
+    Given the tool "run" calls exec with ["sh", ["-c", "echo the disk is full >&2; head -c 67108865 /dev/zero | tr '\\0' x"]]
     When the model calls "run"
-    Then the overflow of exec is announced
+    Then the overflow of exec is announced beside "the disk is full"
 
   @rule:exec.utf8-across-reads-is-whole @on:bridge
   Scenario: A character in two writes

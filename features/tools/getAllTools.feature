@@ -108,6 +108,23 @@ Feature: getAllTools
     When the model calls "disk_reader"
     Then the row of "disk_reader" from getAllTools is without "promptGuidelines"
 
+  @rule:getAllTools.natives-have-nothing-of-packages
+  Scenario: A native tool's row where a package's tool of its name was taken back in one agent's work
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "disk_scale"
+    And a package "maps" with the tool "disk_scale" and
+      """
+      description: Scales the map of a disk
+      promptGuidelines: [Measure twice]
+      """
+    And package "maps" registers the tool "fold_map"
+    And the tool "fold_map" calls unregisterTool with ["disk_scale"]
+    And the model first calls "fold_map"
+    When the model calls "disk_reader"
+    Then the row of "disk_scale" from getAllTools is without "promptGuidelines"
+    And getAllTools returned the rows of request 2
+
   @rule:getAllTools.no-guidelines-on-own-tools @on:bridge
   Scenario: A package's own tool
     When the model calls "disk_reader"

@@ -390,6 +390,24 @@ Feature: registerTool
       Then the system prompt of request 2 has "Prints parcel labels on demand" only if it lists "print_label"
       And the system prompt of request 2 has "Ask before printing a second label" only if it lists "print_label"
 
+    @rule:registerTool.prompt-texts-are-each-agents-own @case:registered-again
+    Scenario: An agent's prompt has the texts of a tool as that agent's work registered it last
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        promptGuidelines: [Ask before printing a second label]
+        """
+      And package "parcels" registers the tool "swap_printer"
+      And the tool "swap_printer" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints in colour", "parameters": {"type": "object", "properties": {}}, "promptSnippet": "Prints labels of every colour", "promptGuidelines": ["Spare the red ink"]}]
+      When the model of agent "other" calls "print_label"
+      And the model calls "swap_printer"
+      Then the system prompt of request 2 has "Prints labels of every colour"
+      And the system prompt of request 2 has "Spare the red ink"
+      And the system prompt of request 2 lacks "Prints parcel labels on demand"
+      And the system prompt of request 2 lacks "Ask before printing a second label"
+
     @rule:registerTool.no-prompt-snippet-while-inactive
     Scenario: The prompt forgets a tool that was taken away
       Given a package "parcels" with the tool "print_label" and
@@ -691,6 +709,24 @@ Feature: registerTool
       Then call "1" succeeds
       And the tool "print_label" runs 1 times
       And call "2" fails and says "Validation failed for tool"
+
+    @rule:registerTool.every-agents-arguments-are-checked @case:by-its-own-schema
+    Scenario: The arguments of an agent's calls are coerced to the schema that its own work registered last
+      Given an agent "main"
+      And an agent "other"
+      And a package "parcels" with the tool "print_label" and
+        """
+        parameters: {type: object, properties: {copies: {type: number}}, required: [copies]}
+        """
+      And package "parcels" registers the tool "swap_printer"
+      And the tool "swap_printer" calls registerTool with [{"name": "print_label", "label": "print", "description": "prints by name", "parameters": {"type": "object", "properties": {"copies": {"type": "string"}}, "required": ["copies"]}}]
+      And the model of agent "other" first calls in one message
+        | tool        | arguments       |
+        | print_label | {"copies": "2"} |
+      When the model calls "swap_printer"
+      And the user says "print" to ["other"]
+      And the model calls "print_label" with {"copies": 7}
+      Then call "3" of "print_label" runs with {"copies": "7"}
 
     @rule:registerTool.large-and-dirty-text-passes @case:half-a-surrogate-pair-of-the-model
     Scenario: An argument that ends in half a surrogate pair
@@ -1640,6 +1676,20 @@ Feature: registerTool
       And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
       And either package "parcels" runs call "2", or its "shared_label_printer" is visibly refused
 
+    @rule:registerTool.a-name-of-a-native-tool-for-every-agent @case:an-id-that-comes-back
+    Scenario: Of a native tool and a package's of one name, one runs for an agent with the id of one that has ended
+      Given an agent "main"
+      And an agent "other"
+      And a native tool "shared_label_printer"
+      And a package "parcels" with the tool "shared_label_printer"
+      When the model of agent "other" calls "shared_label_printer"
+      And agent "other" is ended
+      And an agent "other" is created
+      And the model of agent "other" calls "shared_label_printer"
+      Then call "2" succeeds
+      And either package "parcels" runs call "1", or its "shared_label_printer" is visibly refused
+      And either package "parcels" runs call "2", or its "shared_label_printer" is visibly refused
+
     @rule:registerTool.a-name-of-a-native-tool @case:others-live
     Scenario Outline: A native tool's name harms no other tool
       Given a native tool "shared_label_printer"
@@ -1748,6 +1798,7 @@ Feature: registerTool
       And package "parcels" registers the tool "print.label"
       And package "parcels" registers the tool "print/label"
       And package "parcels" registers the tool "print label "
+      And package "parcels" registers the tool "Print_Label"
       And the tool "<name>" answers "the one that was meant"
       When the model calls "<name>"
       Then request 1 lists "<name>"
@@ -1760,6 +1811,7 @@ Feature: registerTool
         | print_label |
         | print.label |
         | print/label |
+        | Print_Label |
 
     @rule:registerTool.only-visible-tools-run
     Scenario Outline: The name <name> is not that of print_label

@@ -175,6 +175,26 @@ Feature: setActiveTools
     Then request 2 lists "global_writer_tool"
     And request 3 lists "global_writer_tool"
 
+  @rule:setActiveTools.a-tool-that-has-gone-is-no-obstacle
+  Scenario: A second list is set when a tool that the first left out has gone
+    Given a native tool "global_scanner_tool"
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 2}
+      acts: [{do: pi, call: setActiveTools, args: [[global_writer_tool]]}]
+      """
+    When the model calls "global_reader_tool"
+    And the native tool "global_scanner_tool" is removed
+    And the model calls "global_reader_tool"
+    Then setActiveTools did not throw
+    And request 4 lists "global_writer_tool"
+    And request 4 does not list "global_reader_tool"
+
   @rule:setActiveTools.replaces-across-packages
   Scenario: A second package's list
     Given package "plan" calls setActiveTools with [["global_reader_tool"]] in tool_call
@@ -497,6 +517,16 @@ Feature: setActiveTools
     And request 3 lists "global_writer_tool"
     And request 3 does not list "package_closer_tool"
 
+  @rule:setActiveTools.a-failed-package-narrows-nothing
+  Scenario: A package that is loaded later sets a list, and then its factory throws
+    When the model calls "global_reader_tool"
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    And the factory of package "modes" throws "the modes are missing"
+    When package "modes" is loaded
+    And the user says "what is left?"
+    Then request 3 lists "global_reader_tool"
+    And request 3 lists "global_writer_tool"
+
   @rule:setActiveTools.a-package-loaded-later-lifts-nothing
   Scenario: A list stays in force when a further package is loaded
     Given package "modes" answers tool_call with
@@ -570,6 +600,20 @@ Feature: setActiveTools
     And the model first calls "global_reader_tool"
     When the model calls "latecomer_tool"
     Then "latecomer_tool" is gone from request 2 and call "2", or is active and named in a notice
+
+  @rule:setActiveTools.own-tools-go-or-are-named @case:in-place-of-a-native
+  Scenario: A package's tool that has a native tool's name is missing from the list
+    Given a package "modes" with the tool "global_writer_tool"
+    And package "modes" answers tool_call with
+      """
+      when: {nth: 1}
+      acts:
+        - {do: pi, call: setActiveTools, args: [[global_reader_tool]]}
+        - {do: pi, call: getActiveTools, args: []}
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "global_writer_tool"
+    Then "global_writer_tool" is gone from request 2 and call "2", or is active and named in a notice
 
   @rule:setActiveTools.in-force-before-the-batch-ends @on:bridge
   Scenario: A later call of the same batch
@@ -696,6 +740,15 @@ Feature: setActiveTools
     When the model calls "global_reader_tool"
     Then request 2 lists "run_code"
     And request 2 does not list "global_writer_tool"
+    And exactly one notice names "run_code"
+
+  @rule:setActiveTools.a-reserved-name-is-reported @case:from-loading
+  Scenario: A list from loading lacks the host's reserved transport name
+    Given the host's reserved transport tool "run_code"
+    And package "modes" calls setActiveTools with [["global_reader_tool"]] while loading
+    When the user says "hello"
+    Then request 1 lists "run_code"
+    And request 1 does not list "global_writer_tool"
     And exactly one notice names "run_code"
 
   @rule:setActiveTools.inside-any-handler

@@ -1363,6 +1363,21 @@ Feature: tool_result
     When the model calls "read_note"
     Then the log keeps {"isError": false, "content": [{"type": "text", "text": "an illustrated note"}, {"type": "image"}]} as the result of call "1"
 
+  @rule:tool_result.a-new-picture-leaves-no-bytes
+  Scenario: A picture where there was none, on a host that keeps no pictures
+    Given the host's attachments service is missing
+    And package "illustrator" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: text, text: an illustrated note}
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg==}
+      """
+    When the model calls "read_note"
+    Then call "1" has one result
+    And "GOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg" is nowhere in the log
+    And request 2 carries nothing of "GOQkzsBQQxwFgA5CAYZ5O3E4gAAAABJRU5ErkJggg"
+
   @rule:tool_result.terminate-is-not-the-handlers @case:set
   Scenario: terminate in a patch does not stop the loop
     Given package "hasty" answers tool_result with
