@@ -2038,7 +2038,7 @@ Feature: tool_call
   @rule:tool_call.the-rest-of-the-chain-decides @case:of-changed-arguments
   Scenario: A denial that comes after the bridge, of a call whose arguments a package changed
     Given a package "notes" with the tool "write_note"
-    And package "guard" changes the argument "text" of "write_note" to "changed"
+    And package "notes" changes the argument "text" of "write_note" to "changed"
     And the host, after the bridge, denies "write_note" with the reason "the host says no"
     When the model calls "write_note" with {"text": "draft"}
     Then the tool "write_note" does not run
