@@ -334,6 +334,7 @@ RESTORING_GATES: tuple[Reply, ...] = (
     Reply(ops=[Op(op="assign", path=["input"], value={"s": "x"})]),
     Reply(ops=[Op(op="assign", path=["input"], value={})]),
     Reply(ops=[Op(op="set", path=["input", "s"], value=" X")]),
+    Reply(ops=[Op(op="delete", path=["input", "s"]), Op(op="set", path=["input", "s"], value="word")]),
     Reply(ops=[Op(op="set", path=["input", "n"], value="3")]),
     Reply(ops=[Op(op="set", path=["input", "n"], value=3)]),
     Reply(ops=[Op(op="set", path=["input", "s"], value=7)]),
@@ -572,7 +573,7 @@ LISTS: tuple[Any, ...] = (
     ["look", "run_code", "own_probe"],
     [" look"],
     ["stow", "fetch", "look", "probe"],
-    ["stow", "fetch", "look", "probe"],
+    ["stow", "fetch", "look", "probe", "run_code", "own_probe"],
     "stow",
     None,
 )

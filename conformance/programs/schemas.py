@@ -154,7 +154,8 @@ _COUNT = (2, 3, 3, 4, 5)
 _NEEDED = (False, False, True)
 _WHOLE = (*[None] * len(ROOTS), *range(len(ROOTS)))
 _ANY = 5
-_PLACES = (0, 0, 1, 1, 2, 3, 4, _ANY, _ANY)
+_NONE = 6
+_PLACES = (_NONE, _NONE, _NONE, 0, 0, 1, 1, 2, 3, 4, _ANY, _ANY)
 _EXTRA = (
     "",
     "",
