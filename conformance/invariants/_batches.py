@@ -8,7 +8,7 @@ from conformance.compare import same, show
 from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._story import Batch, Call, Story
-from conformance.trace import text_of
+from conformance.trace import plain, text_of
 
 
 @invariant("tool_result.durable-results-in-model-order")
@@ -135,7 +135,7 @@ def thrown_errors_reach_the_log(story: Story, context: Context) -> Answers:
         message = thrown.get("message") if isinstance(thrown, dict) and thrown.get("$") == "error" else None
         if not message or _patched(call, context.role):
             continue
-        lost = not result["isError"] or message not in text_of(result["content"])
+        lost = not result["isError"] or plain(message) not in text_of(result["content"])
         yield f"{call.label}: threw {message!r}, the log keeps {show(result['content'])}" if lost else None
 
 

@@ -74,7 +74,7 @@ def the_first_to_see_a_failure_sees_what_was_thrown(story: Story, context: Conte
     for call, payload, reply in _first_shown(story):
         message = _message(reply.get("throws"))
         if message:
-            lost = payload.get("isError") is not True or message not in text_of(payload.get("content"))
+            lost = payload.get("isError") is not True or plain(message) not in text_of(payload.get("content"))
             shown = [payload.get("content"), payload.get("isError")]
             told = f"{call.label}: {call.handled('tool_result')[0]['package']} was shown"
             yield f"{told} {show(shown)} of a tool that threw {message!r}" if lost else None
@@ -167,7 +167,7 @@ def an_errors_text_is_what_the_last_patch_gave(story: Story, context: Context) -
         if result is None or result["isError"] is not True or not texts or not story.threw(bodies[0]):
             continue
         kept = text_of(result["content"])
-        lost = [text for text in texts if text not in kept]
+        lost = [text for text in texts if plain(text) not in kept]
         yield f"{call.label}: the log keeps {show(kept)} instead of {show(lost[0])}" if lost else None
 
 

@@ -13,7 +13,7 @@ from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._once import once
 from conformance.invariants._story import Call, Story
-from conformance.trace import Event, text_of
+from conformance.trace import Event, plain, text_of
 
 _ALLOWS = (None, {"kind": "allow"})
 _CUTS = ("cancel", "dispose", "unload", "reload")
@@ -291,7 +291,7 @@ def what_is_blocked_says_why(story: Story, context: Context) -> Answers:
         decided = [event["decision"] or {} for event in call.of("policy") if event["phase"] == "exit"]
         written = story.wrote(call.handled("tool_execution_end"))
         if len(reason) >= SHORTEST and not written and all(each.get("reason") == reason for each in decided):
-            lost = reason not in text_of(result["content"])
+            lost = plain(reason) not in text_of(result["content"])
             told = f"{call.label}: it was blocked because of"
             yield f"{told} {show(reason)}, and its result says {show(text_of(result['content']))}" if lost else None
 

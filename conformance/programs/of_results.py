@@ -11,7 +11,7 @@ from conformance.programs.gherkin import inline
 from conformance.programs.paths import Path
 from conformance.programs.places import steady
 from conformance.programs.statements import Pair
-from conformance.trace import images_of, text_of
+from conformance.trace import images_of, plain, text_of
 
 RESULT, END = "tool_result", "tool_execution_end"
 
@@ -35,13 +35,13 @@ def compare_results(pair: Pair, call: Call, other: Call, path: Path) -> bool:
 
 
 def _failure(pair: Pair, call: Call, path: Path, texts: list[str]) -> bool:
-    said = path.says.removeprefix("Error: ")  # A host may put it there, and need not say it twice.
+    said = plain(path.says)
     if said and said in texts[0]:
         then = f'call "{call.id}" fails and says "{said}"'
         inside = said in texts[1]
         if not pair.say(path.said or path.outcome, "error", f"{call.label}: says {said!r}", True, inside, then=(then,)):
             return False
-    if path.way == "blocked" and texts[0].strip() and not path.wordless:
+    if path.way == "blocked" and plain(texts[0]).strip() and not path.wordless:
         rule = "tool_call.a-block-without-a-reason-still-says-something"
         then = f'call "{call.id}" fails with a text'
         if not pair.say(rule, "error", f"{call.label}: says something", True, bool(texts[1].strip()), then=(then,)):
