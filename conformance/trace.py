@@ -109,6 +109,11 @@ def plain(text: str) -> str:
     return text.removeprefix("Error: ")
 
 
+def same_text(one: str, other: str) -> bool:
+    """Say whether two error texts are the same but for the leading ``Error: `` that the host may put before one."""
+    return plain(one) == plain(other) or plain(one) == other or one == plain(other)
+
+
 def events_of(text: str) -> list[Event]:
     """Return the events of a trace's file form, one JSON object a line.
 

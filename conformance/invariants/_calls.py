@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._story import Call, Story
-from conformance.trace import Event, plain, text_of
+from conformance.trace import Event, same_text, text_of
 
 START, END = "tool_execution_start", "tool_execution_end"
 
@@ -184,7 +184,7 @@ def the_end_tells_the_durable_result(story: Story, context: Context) -> Answers:
             continue  # An odd result of the tool's, shown as it is.
         told = text_of(shown.get("content"))
         kept = text_of(result["content"])
-        equal = plain(told) == plain(kept) and bool(payload.get("isError")) is bool(result["isError"])
+        equal = same_text(told, kept) and bool(payload.get("isError")) is bool(result["isError"])
         yield (
             None
             if equal

@@ -10,7 +10,7 @@ from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._once import gathered
 from conformance.invariants._story import Call, Story
-from conformance.trace import Event, plain, text_of
+from conformance.trace import Event, plain, same_text, text_of
 
 
 @invariant("tool_execution_start.payload")
@@ -211,10 +211,11 @@ def the_log_keeps_what_patches_leave(story: Story, context: Context) -> Answers:
             continue
         if story.wrote(call.handled("tool_execution_end")):
             continue  # What an end handler writes into the result takes effect on Pi.
-        kept = [plain(text_of(result["content"])), result["isError"]]
-        wanted = [plain(text_of(left["content"])), left["isError"]]
+        kept = [text_of(result["content"]), result["isError"]]
+        wanted = [text_of(left["content"]), left["isError"]]
         told = f"{call.label}: {seen[-1]['package']} left"
-        yield None if same(kept, wanted) else f"{told} {show(wanted)}, the log keeps {show(kept)}"
+        equal = same_text(kept[0], wanted[0]) and same(kept[1], wanted[1])
+        yield None if equal else f"{told} {show(wanted)}, the log keeps {show(kept)}"
 
 
 def _patched(story: Story, enter: Event) -> dict[str, Any] | None:
