@@ -52,9 +52,14 @@ def a_cancel_ends_no_other_agents_turn(story: Story, context: Context) -> Answer
 
 
 def _cancels(story: Story, agent: str, before: int) -> bool:
-    """Whether anybody cancelled an agent's turn before a place, since the turn began."""
+    """Whether anybody cancelled an agent's turn before a place, since the turn before it ended.
+
+    A cancel that comes just before the start is told may still meet the turn.
+    """
     begun = (story.number(event) for event in story.kinds["turn.start"] if event.agent == agent)
-    since = max((number for number in begun if number < before), default=-1)
+    start = max((number for number in begun if number < before), default=-1)
+    ended = (story.number(event) for event in story.kinds["turn.end"] if event.agent == agent)
+    since = max((number for number in ended if number < start), default=-1)
     return any(event.agent == agent and since < story.number(event) < before for event in story.acts["cancel"])
 
 

@@ -321,6 +321,8 @@ class Story:
                 self.listened = self.listened or act in ("host", "listen")
             elif kind == "api.call":
                 self._api(number, event)
+            elif kind == "agent.disposed":
+                last.pop(agent, None)  # An agent that is made under its name has read nothing of it.
             elif kind == "instance.created":
                 self.instances[event["instance"]] = event
                 self.changes.append(number)
