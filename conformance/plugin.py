@@ -76,7 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not plan.whole:
         config.pluginmanager.register(FirstKill(), "bridge_conformance_first_kill")
     elif is_worker:
-        config.pluginmanager.register(LongFirst(), "bridge_conformance_long_first")
+        processes = config.workerinput["workercount"]  # type: ignore[attr-defined]
+        config.pluginmanager.register(LongFirst(processes), "bridge_conformance_long_first")
     lookup = Lookup(worker.runs)
     lookup.install()
     config.add_cleanup(lookup.remove)
