@@ -63,7 +63,7 @@ def _run(way: Way, count: int, whole: bool, number: int) -> tuple[float, float]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(strategy(at.hello.capabilities))
+    @given(strategy(at.hello.capabilities, at.waits_cost_nothing))
     def run(program: list[AnyOperation]) -> None:
         started.append((time.perf_counter(), time.process_time()))
         ran = run_program(at, program if whole else [])

@@ -71,6 +71,11 @@ class Connection:
     mount: str | None = None
 
     @property
+    def waits_cost_nothing(self) -> bool:
+        """Whether the clock of the loop jumps over waits."""
+        return isinstance(self.runner.get_loop(), PatientLoop)
+
+    @property
     def context(self) -> Context:
         """What an invariant may know besides the trace."""
         return Context(self.hello.role, self.mount, frozenset(self.hello.capabilities), settled=True)

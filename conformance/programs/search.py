@@ -128,7 +128,7 @@ def search(
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(programs(at.hello.capabilities))
+    @given(programs(at.hello.capabilities, at.waits_cost_nothing))
     def run(program: list[AnyOperation]) -> None:
         if found or ended:
             raise _Found  # Hypothesis asks once more; whoever is dead is not.

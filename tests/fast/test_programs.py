@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,9 @@ from conformance.invariants import Broken
 from conformance.mutants import load_mutants, sweep
 from conformance.mutants.sweep import Ground, changed, sweep_one
 from conformance.programs.clock import patient_runner
+from conformance.programs.drawing import MOST
 from conformance.programs.likeness import first_difference, normal
+from conformance.programs.makers import EVERYTHING
 from conformance.programs.operations import (
     AddNative,
     AnyOperation,
@@ -32,19 +35,21 @@ from conformance.programs.operations import (
 from conformance.programs.run import Connection, run_program
 from conformance.programs.search import Statistics, own_connection, search
 from conformance.programs.shrink import shrink
-from conformance.programs.strategy import EVERYTHING, MOST, programs, random_programs
+from conformance.programs.strategy import programs, random_programs
 from conformance.properties import MOST_AT_ONCE, SHARDS, shares
 from conformance.scripts import Cancel, Timed
 
 LOOK = AddNative(native=NativeSpec(name="look"))
 
 
-def drawn(count: int, number: int = 1, capabilities: frozenset[str] = EVERYTHING) -> list[list[AnyOperation]]:
+def drawn(
+    count: int, number: int = 1, capabilities: frozenset[str] = EVERYTHING, waits: bool = True
+) -> list[list[AnyOperation]]:
     found: list[list[AnyOperation]] = []
 
     @seed(number)
     @settings(max_examples=count, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(programs(capabilities))
+    @given(programs(capabilities, waits))
     def keep(program: list[AnyOperation]) -> None:
         found.append(program)
 
@@ -97,6 +102,15 @@ def test_nothing_is_drawn_that_a_side_cannot_do() -> None:
     few = frozenset({"native-tools", "cancel"})
     operations = {row["op"] for program in drawn(80, 3, few) for row in to_json(program)}
     assert operations <= {"package", "native", "prompt", "pi", "cancel"}
+
+
+def test_only_on_a_clock_that_jumps_somebody_takes_a_second_over_an_answer() -> None:
+    def longest(waits: bool) -> int:
+        written = b"".join(encode(program) for program in drawn(300, 5, waits=waits))
+        return max(map(int, re.findall(rb'"delayMs":(\d+)', written)))
+
+    assert longest(waits=True) >= 1_000
+    assert longest(waits=False) <= 20
 
 
 def test_the_same_program_leaves_the_same_trace(reference: Connection) -> None:
