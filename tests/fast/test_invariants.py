@@ -12,7 +12,7 @@ from conformance.drivers.reference import make_backend
 from conformance.invariants import INVARIANTS, Context, Holding, examine, judge
 from conformance.peer import text_result
 from conformance.programs.operations import AnyOperation
-from conformance.programs.pools import PICTURE, PNG
+from conformance.programs.pools.blocks import PICTURE, PNG
 from conformance.programs.run import Connection, run_program
 from conformance.programs.search import own_connection
 from conformance.trace import Event, Trace
