@@ -35,7 +35,8 @@ from conformance.programs.operations import (
     Turn,
     UnloadPackage,
 )
-from conformance.programs.pools import PICTURE, text, tool_spec
+from conformance.programs.pools.blocks import PICTURE, text
+from conformance.programs.pools.tools import spec as tool_spec
 from conformance.scripts import Behaviour, CallPi, Cancel, Match, NativeBehaviour, Say, Update
 from conformance.trace import Event
 
