@@ -16,6 +16,7 @@ from conformance.invariants import _hearing as _hearing
 from conformance.invariants import _inputs as _inputs
 from conformance.invariants import _lifetimes as _lifetimes
 from conformance.invariants import _lists as _lists
+from conformance.invariants import _loading as _loading
 from conformance.invariants import _orders as _orders
 from conformance.invariants import _payloads as _payloads
 from conformance.invariants import _pictures as _pictures

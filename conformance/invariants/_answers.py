@@ -128,8 +128,10 @@ def what_is_assigned_after_a_patch_counts(story: Story, context: Context) -> Ans
 @invariant("registerTool.a-thrown-text-reaches-the-model")
 def a_text_that_a_tool_throws_is_told(story: Story, context: Context) -> Answers:
     """Where no handler has anything to say of the result."""
-    for call, patches in _executed(story):
-        body = call.bodies[0]
+    for call in story.calls if not story.listened else ():
+        if not call.clear or call.batch.cut or len(call.bodies) != 1 or story.wrote(call.handled("tool_execution_end")):
+            continue
+        body, patches = call.bodies[0], call.handled("tool_result")
         thrown = story.reply(body).get("throws")
         if body.kind != "tool.enter" or not isinstance(thrown, str) or len(thrown) < 4 or call.result is None:
             continue
@@ -171,6 +173,22 @@ def an_error_keeps_its_pictures(story: Story, context: Context) -> Answers:
         if len(patches) == 1 and story.reply(patches[0]) == {"returns": {"isError": True}}:
             kept = images_of(call.result["content"])
             yield f"{call.label}: a handler made it an error, and its picture is gone" if not kept else None
+
+
+@invariant("tool_result.details-stay-the-tools-own", roles="bridge")
+def the_log_keeps_no_details_but_the_tools(story: Story, context: Context) -> Answers:
+    """Of a success; details that a tool does not give may be none, or nothing at all."""
+    for call in story.calls if not story.listened else ():
+        bodies, result = call.of("tool.enter"), call.result
+        if not call.clear or len(bodies) != 1 or result is None or call.batch.cut or result["isError"] is not False:
+            continue
+        returned = story.reply(bodies[0]).get("returns")
+        if not isinstance(returned, dict) or story.wrote([*bodies, *call.handled("tool_result")]):
+            continue
+        given, kept = returned.get("details"), result["details"]
+        if any(tagged(given)) or kept in (None, {}):
+            continue
+        yield None if same(given, kept) else f"{call.label}: the log keeps the details {show(kept)} of {show(given)}"
 
 
 def _assigns(reply: dict[str, Any]) -> bool:

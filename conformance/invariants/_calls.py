@@ -112,6 +112,17 @@ def start_arguments_equal_the_durable_record(story: Story, context: Context) -> 
         yield None if equal else f"{call.label}: start saw {show(told)}, the log keeps {show(record)}"
 
 
+@invariant("tool_execution_start.arguments-that-are-no-object")
+def start_arguments_equal_a_record_that_is_no_object(story: Story, context: Context) -> Answers:
+    """Of a list, a text, a number or a truth value."""
+    for call in story.calls if not story.listened else ():
+        record, starts = call.record, call.handled(START)
+        if call.clear and starts and isinstance(record, list | str | int | float):
+            told = (starts[0]["payload"] or {}).get("args")
+            equal = same(told, record)
+            yield None if equal else f"{call.label}: start saw {show(told)}, the log keeps {show(record)}"
+
+
 @invariant("tool_execution_end.nothing-of-a-call-after-its-end")
 def nothing_of_a_call_after_its_end(story: Story, context: Context) -> Answers:
     for call in story.calls:

@@ -129,6 +129,36 @@ def taking_back_the_own_tool_is_true(story: Story, context: Context) -> Answers:
             yield f"{told} {show(outcome)}" if wrong else None
 
 
+@invariant(
+    "unregisterTool.what-was-shadowed-comes-back",
+    "unregisterTool.what-was-shadowed-comes-back-for-every-agent",
+    roles="bridge",
+)
+def natives_come_back_when_their_name_is_given_up(story: Story, context: Context) -> Answers:
+    """In steps that begin later; where one package alone had the name, nobody set a list, and no native tool went."""
+    if story.methods["setActiveTools"] or story.listened or any(story.acts[act] for act in ("drop-native", "reload")):
+        return
+    for name, places in story.natives.items():
+        rows = story.registrations.get(name, [])
+        own = {each["instance"] for each in rows}
+        taken = [
+            event
+            for event, outcome in _answered(story, "unregisterTool")
+            if named(event) == name and outcome.get("returned") is True and {event["instance"]} == own
+        ]
+        if not taken or len(places) != 1 or places[0] > story.number(rows[0]):
+            continue
+        last = max(story.answered[event["api"]] for event in taken)
+        ours = {str(each["args"][0].get("description")) for each in rows}
+        for request in story.kinds["model.request"] if story.number(rows[-1]) < last else ():
+            begun = story.prepared(request.agent or "", story.number(request)) or 0
+            if begun > last and request.agent not in context.child_agents:
+                listed = [str(row["description"]) for row in request["tools"] if row["name"] == name]
+                told = f"request {request['request']} of {request.agent}: {story.package_of(rows[0])} gave {name} up"
+                lost = not listed or listed[0] in ours
+                yield f"{told}, and the native tool is not listed" if lost else None
+
+
 @invariant("unregisterTool.a-second-call-is-false", roles="bridge")
 def taking_back_twice_is_false(story: Story, context: Context) -> Answers:
     gone: set[tuple[str, str]] = set()

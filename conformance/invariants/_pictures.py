@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.compare import show
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._once import gathered
-from conformance.invariants._story import Call, Story
-from conformance.trace import images_of
+from conformance.invariants._story import PLAIN, Call, Story
+from conformance.trace import images_of, text_of
 
 SHORTEST = 32
 """Characters of base64 below which finding them in a record may be chance."""
@@ -46,6 +47,41 @@ def pictures_are_shown(story: Story, context: Context) -> Answers:
             shown = json.dumps(asked[0]["payload"].get("content"))
             lost = not all(data in shown for data in given)
             yield f"{call.label}: {asked[0]['package']} was not shown the tool's picture" if lost else None
+
+
+@invariant("tool_execution_end.carries-the-pictures")
+def ends_carry_the_pictures(story: Story, context: Context) -> Answers:
+    """As many as the durable result of a package's tool has."""
+    for call in story.calls if not story.listened else ():
+        ends, result = call.handled("tool_execution_end"), call.result
+        if not call.clear or not ends or result is None or len(call.of("tool.enter")) != 1 or call.batch.cut:
+            continue
+        told = ends[0]["payload"].get("result") if isinstance(ends[0]["payload"], dict) else None
+        kept = len(images_of(result["content"]))
+        if kept and isinstance(told, dict) and not story.wrote([*ends, *call.handled("tool_result")]):
+            shown = len(images_of(told.get("content")))
+            yield f"{call.label}: its end has {shown} of its {kept} pictures" if shown < kept else None
+
+
+@invariant("registerTool.a-broken-picture-spares-the-others", roles="bridge")
+def texts_beside_pictures_are_kept(story: Story, context: Context) -> Answers:
+    """Where no handler has anything to say of the result."""
+    for call in story.calls if not story.listened else ():
+        bodies, result = call.of("tool.enter"), call.result
+        if not call.clear or len(bodies) != 1 or result is None or call.batch.cut:
+            continue
+        returned = story.reply(bodies[0]).get("returns")
+        handlers = [*call.handled("tool_result"), *call.handled("tool_execution_end")]
+        if not isinstance(returned, dict) or story.threw(bodies[0]) or any(map(story.reply, handlers)):
+            continue
+        content = returned.get("content")
+        if "isError" in returned or not isinstance(content, list) or not images_of(content):
+            continue
+        for block in content:
+            text = block.get("text") if isinstance(block, dict) else None
+            if isinstance(text, str) and PLAIN.fullmatch(text):
+                lost = text not in text_of(result["content"])
+                yield f"{call.label}: the log lacks {show(text)}, which stands beside a picture" if lost else None
 
 
 def keeps_pictures(story: Story) -> bool:

@@ -18,7 +18,7 @@ def prompts_have_what_listed_tools_gave(story: Story, context: Context) -> Answe
         texts = _texts(spec)
         if texts and any(row["name"] == name for row in request["tools"]):
             for text in texts:
-                lost = text not in str(request["system"])
+                lost = text not in _one_line(request["system"])
                 told = f"request {request['request']} of {request.agent} lists {name}, and its system prompt lacks"
                 yield f"{told} {show(text)}" if lost else None
 
@@ -29,7 +29,7 @@ def prompts_have_nothing_of_other_tools(story: Story, context: Context) -> Answe
         texts = _texts(spec)
         if texts and all(row["name"] != name for row in request["tools"]):
             for text in texts:
-                there = text in str(request["system"])
+                there = text in _one_line(request["system"])
                 told = (
                     f"request {request['request']} of {request.agent} does not list {name}, and its system prompt has"
                 )
@@ -47,7 +47,8 @@ def prompts_have_nothing_that_was_replaced(story: Story, context: Context) -> An
         for owner, text in said:
             if owner == name and text not in now and all(other == name for other, each in said if text in each):
                 told = f"request {request['request']} of {request.agent} has {show(text)} in its system prompt"
-                yield f"{told}, and {name} was registered again without" if text in str(request["system"]) else None
+                again = text in _one_line(request["system"])
+                yield f"{told}, and {name} was registered again without" if again else None
 
 
 @gathered
@@ -75,7 +76,11 @@ def _given(story: Story) -> Iterator[tuple[Event, str, dict[str, Any]]]:
 
 
 def _texts(spec: dict[str, Any]) -> list[str]:
+    """Return what a tool gives for the prompt, each in one line: how lines are broken there has no rule."""
     given = [spec.get("promptSnippet"), *(spec.get("promptGuidelines") or [])]
-    return [
-        text for text in given if isinstance(text, str) and text.strip() == text and len(text) > 4 and "\n" not in text
-    ]
+    lines = [_one_line(text) for text in given if isinstance(text, str) and text.strip() == text]
+    return [text for text in lines if len(text) > 4]
+
+
+def _one_line(text: Any) -> str:
+    return " ".join(str(text).split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,28 @@ from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._story import Story
 from conformance.trace import Event
 
+_WORD = re.compile(r"\w+")
+_KEYWORDS = frozenset(
+    {
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+        "enum",
+        "const",
+    }
+)
+"""Keywords that a catalogue may lose, of those that are no usual words."""
 SHORTEST = 8
 """Characters of a thrown message below which finding it in a notice may be chance."""
 
@@ -27,6 +50,25 @@ def one_list_reports_each_thing_once(story: Story, context: Context) -> Answers:
             said[_key(event)] += 1
             again = said[_key(event)] > 1
             yield f"one setActiveTools was reported twice: {event['text']!r} (event {event.seq})" if again else None
+
+
+@invariant("registerTool.each-keyword-reaches-the-model-or-is-announced")
+def a_lost_keyword_is_announced_once(story: Story, context: Context) -> Answers:
+    """Within one call of ``registerTool``: no two notices are about the same keyword of the same property."""
+    for call in story.methods["registerTool"] if story.kinds["notice"] else ():
+        spec = (call["args"] or [None])[0]
+        properties: Any = spec.get("parameters") if isinstance(spec, dict) else None
+        properties = properties.get("properties") if isinstance(properties, dict) else None
+        said: set[tuple[str, frozenset[str], frozenset[str]]] = set()
+        for event in story.events[story.number(call) + 1 :] if isinstance(properties, dict) else ():
+            if event.kind != "notice":
+                break
+            words = frozenset(_WORD.findall(str(event["text"])))
+            about = (str(event["channel"]), words & _KEYWORDS, words & frozenset(properties))
+            twice = about in said and bool(about[1]) and bool(about[2])
+            told = f"one registerTool was told twice of {', '.join(sorted(about[1]))} of {', '.join(sorted(about[2]))}"
+            yield f"{told} (event {event.seq})" if twice else None
+            said.add(about)
 
 
 @invariant("setActiveTools.the-same-call-again-adds-no-notice", roles="bridge")

@@ -62,6 +62,8 @@ _ANY_OWN = ("stow", "stow", "stow", "fetch", "look")
 _OF_AGENTS = ("other", "other", "helper")
 _AFTERWARDS = ("nothing", "nothing", "nothing", "list", "list", "list", "act", "act")
 _CROWD = (11, 12)
+_ODD_ONE = (None, 0, -1, -1)
+"""Which call of a crowd is unlike the others."""
 _DESCRIBED = (*["the native tool {}"] * 12, "", *["{}, of the host"] * 3)
 _GOES_ON = range(4)
 _LISTINGS = ("getActiveTools", "getActiveTools", "getAllTools")
@@ -262,7 +264,7 @@ class Drawing:
 
     def turn(self, agent: str) -> Turn:
         messages = [self.message()]
-        while len(messages) < 3 and self.draw(_MORE) > 1:
+        while len(messages) < 3 and self.draw(self.theme.more_messages):
             messages.append(self.message())
         return Turn(agent=agent, messages=messages)
 
@@ -271,7 +273,11 @@ class Drawing:
         made = [self.one_call(1)]
         if draw(self.theme.crowds):
             id, name, arguments = made[0]
-            return calls.message([(f"{id}.{number}", name, arguments) for number in range(draw(_CROWD))])
+            crowd = [(f"{id}.{number}", name, arguments) for number in range(draw(_CROWD))]
+            odd = draw(_ODD_ONE)
+            if odd is not None:
+                crowd[odd] = (crowd[odd][0], *self.one_call(1)[1:])
+            return calls.message(crowd)
         while len(made) < 5 and draw(self.theme.more_calls):
             made.append(self.one_call(len(made) + 1))
         return calls.message(made, draw(_FINISH))

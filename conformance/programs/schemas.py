@@ -150,12 +150,12 @@ _TWINS = {
     if name == same and number != other
 }
 """Properties of one name."""
-_COUNT = (2, 3, 3, 4, 5)
+_COUNT = (2, 3, 4, 5, 6, 8)
 _NEEDED = (False, False, True)
 _WHOLE = (*[None] * len(ROOTS), *range(len(ROOTS)))
-_ANY = 5
-_NONE = 6
-_PLACES = (_NONE, _NONE, _NONE, 0, 0, 1, 1, 2, 3, 4, _ANY, _ANY)
+_ANY = 8
+_NONE = 9
+_PLACES = (_NONE, _NONE, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, *[_ANY] * 4)
 _EXTRA = (
     "",
     "",

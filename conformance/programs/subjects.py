@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from conformance.drivers.protocol import Reply
 from conformance.programs.pools import bodies, calls, gates, names, natives, patches, tools, watches
-from conformance.programs.themes import HALF, MOSTLY, NO, NOW_AND_THEN, QUIET, RARELY, REPLIES, SELDOM, Theme
+from conformance.programs.themes import HALF, MOSTLY, NO, NOW_AND_THEN, QUIET, RARELY, REPLIES, SELDOM, USUALLY, Theme
 
 PLAIN = Theme()
 _COMPOSED = replace(PLAIN, composes=SELDOM)
@@ -15,6 +15,14 @@ _GATES = gates.ANY[1:]
 _CHANGING = (*gates.ANY[:1], *gates.ANY[3:4] * 2)
 _PATCHES = (*patches.ANY[:3], patches.ANY[6])
 _SHOWN = (patches.ANY[10], patches.ANY[8], patches.ODD[2])
+_AWAITED = QUIET | {
+    "tool_call": (*gates.ANY[:1] * 3, gates.ANY[22], gates.ANY[25], gates.ANY[1]),
+    "tool_result": (*patches.ANY[:2] * 2, patches.ANY[19], patches.ANY[21]),
+    "tool_execution_start": (*watches.ANY[:1] * 2, watches.ANY[6], *watches.ANY[-2:]),
+    "tool_execution_update": (*watches.ANY[:1] * 2, watches.ANY[6], *watches.ANY[-2:]),
+    "tool_execution_end": (*watches.ANY[:1] * 2, watches.ANY[6], *watches.ANY[-2:]),
+}
+"""Handlers that take their time."""
 _KNOWN = (*["stow"] * 6, *["look"] * 3, "fetch")
 
 THEMES: Mapping[str, Theme] = {
@@ -68,13 +76,21 @@ THEMES: Mapping[str, Theme] = {
         plain_handlers=HALF,
         replies=QUIET,
         acts=MOSTLY,
-        more={"agent": 12, "drop-agent": 6, "setActiveTools": 6, "prompt": 3, "native": 2, "pi": 0},
+        more={
+            "agent": 12,
+            "drop-agent": 6,
+            "setActiveTools": 6,
+            "getActiveTools": 3,
+            "prompt": 3,
+            "native": 2,
+            "pi": 0,
+        },
     ),
     "stops": replace(
         PLAIN,
         restarts=HALF,
         ids=(names.IDS[0], names.IDS[4]),
-        crowds=RARELY,
+        crowds=SELDOM,
         called=(*["stow"] * 6, "look", "fetch", "ghost"),
         schemas=(0,),
         arguments=("{}", "{}", "{}", "not json"),
@@ -113,6 +129,7 @@ THEMES: Mapping[str, Theme] = {
         _COMPOSED,
         called=_KNOWN,
         schemas=(0, 0, 1),
+        tool_kinds=(0, 0, 0, 0, 4, 5),
         arguments=calls.ARGUMENTS[:4],
         hears_all=NOW_AND_THEN,
         events=(*["tool_call"] * 5, "tool_result"),
@@ -205,7 +222,8 @@ THEMES: Mapping[str, Theme] = {
         PLAIN,
         called=("stow", "stow", "stow", "fetch", "weigh", "look"),
         more_tools=MOSTLY,
-        more_calls=MOSTLY,
+        more_calls=USUALLY,
+        more_messages=MOSTLY,
         schemas=(*range(len(tools.SCHEMAS)), *tools.ALIKE, *tools.ALIKE),
         tool_kinds=(0, 0, *range(tools.KINDS)),
         arguments=(*calls.ARGUMENTS[:7], *calls.ARGUMENTS),
@@ -226,6 +244,7 @@ THEMES: Mapping[str, Theme] = {
         acts=MOSTLY,
         load_calls=HALF,
         fails=SELDOM,
+        places=NOW_AND_THEN,
         more={"setActiveTools": 4, "agent": 3, "getActiveTools": 2, "native": 2, "package": 2},
     ),
     "lifetimes": replace(
@@ -265,12 +284,13 @@ THEMES: Mapping[str, Theme] = {
     "updates": replace(
         PLAIN,
         restarts=NOW_AND_THEN,
-        crowds=RARELY,
+        ids=(names.IDS[0], names.IDS[0], names.IDS[5]),
+        crowds=SELDOM,
         called=(*["stow"] * 6, *["fetch"] * 2, "look"),
         schemas=(0,),
         arguments=calls.ARGUMENTS[:3],
         events=("tool_execution_update", "tool_execution_update", "tool_execution_end", "tool_result"),
-        replies=REPLIES | {"tool_execution_update": (*watches.ANY[:2], watches.ANY[6], watches.ANY[6])},
+        replies=REPLIES | {"tool_execution_update": (*watches.ANY[:2], watches.ANY[6], *watches.ANY[6:-1])},
         plain_bodies=NO,
         bodies=(
             *bodies.ANY[:6],
@@ -299,7 +319,7 @@ THEMES: Mapping[str, Theme] = {
         lists=names.ALIKE_LISTS,
         acts=NOW_AND_THEN,
         restarts=MOSTLY,
-        ids=names.IDS[1:4],
+        ids=(*names.IDS[1:4], names.IDS[5]),
         second_replies=HALF,
         more={"setActiveTools": 2, "native": 2, "unregisterTool": 2, "getAllTools": 2},
     ),
@@ -336,6 +356,53 @@ THEMES: Mapping[str, Theme] = {
         native_bodies=(*natives.ANY, *natives.WORDED),
         acts=SELDOM,
     ),
+    "cancels": replace(
+        PLAIN,
+        called=_KNOWN,
+        schemas=(0,),
+        arguments=calls.ARGUMENTS[:3],
+        hears_all=MOSTLY,
+        replies=_AWAITED,
+        plain_handlers=HALF,
+        plain_bodies=SELDOM,
+        bodies=bodies.SLOW,
+        acts=HALF,
+        more_calls=HALF,
+        more_messages=SELDOM,
+        more={"cancel": 8, "abort": 8, "agent": 6, "prompt": 3, "registerTool": 2, "pi": 0},
+    ),
+    "at once": replace(
+        PLAIN,
+        called=(*["stow"] * 4, *["fetch"] * 3, "weigh", "look"),
+        more_tools=MOSTLY,
+        schemas=(0,),
+        tool_kinds=(*[6 + len(tools.PREPARES)] * 5, 2, 2, 0),
+        arguments=calls.ARGUMENTS[:3],
+        hears_all=MOSTLY,
+        replies=_AWAITED,
+        plain_handlers=MOSTLY,
+        plain_bodies=NO,
+        bodies=bodies.SLOW,
+        second_replies=MOSTLY,
+        updates=watches.UPDATES,
+        more_calls=USUALLY,
+        acts=SELDOM,
+        more={"agent": 4, "prompt": 3, "registerTool": 3},
+    ),
+    "natives": replace(
+        PLAIN,
+        called=(*["look"] * 4, *["probe"] * 3, "stow"),
+        own=("look", "probe", "fetch"),
+        more_tools=HALF,
+        natives=("look", "look", "probe"),
+        schemas=(0,),
+        arguments=calls.ARGUMENTS[:3],
+        plain_handlers=MOSTLY,
+        replies=QUIET,
+        places=NOW_AND_THEN,
+        acts=HALF,
+        more={"native": 4, "drop-native": 3, "getAllTools": 4, "unregisterTool": 4, "agent": 2, "prompt": 2},
+    ),
     "decisions": replace(
         PLAIN,
         called=(*["stow"] * 4, *["look"] * 4, "fetch"),
@@ -353,7 +420,7 @@ DRAWN = (
     "stops",
     "patches",
     "gates",
-    "schemas",
+    *["schemas"] * 3,
     "refusals",
     *[name for name in THEMES if name != "anything"],
 )

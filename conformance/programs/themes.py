@@ -23,6 +23,7 @@ RARELY = (*[False] * 31, True)
 NOW_AND_THEN = (False, False, False, True)
 HALF = (False, True)
 MOSTLY = (False, True, True, True)
+USUALLY = (False, *[True] * 7)
 REPLIES: dict[str, Sequence[Reply]] = {
     "tool_call": (*gates.ANY[:1] * 5, *gates.ANY[:5] * 2, *gates.ANY, *gates.WORDED),
     "tool_result": (*patches.ANY[:7] * 2, *patches.ANY, *patches.WORDED),
@@ -103,6 +104,8 @@ class Theme:
     """Whether a handler or a body does something else the second time."""
     more_calls: Sequence[bool] = (False, False, True, True, True)
     """Whether a message has a further call."""
+    more_messages: Sequence[bool] = HALF
+    """Whether the model writes a further message with calls before it ends the turn."""
     more: Mapping[str, int] = field(default_factory=dict)
     """How many times as often as else an operation or an act is drawn, by its name."""
 

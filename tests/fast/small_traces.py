@@ -537,6 +537,27 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         CallApi(package="alpha", call="setActiveTools", args=[["stow", "run_code"]]),
         asks("stow"),
     ],
+    "nobody asks": [package("alpha", "stow")],
+    "a text beside a picture": [
+        package("alpha", "stow", body=Reply(returns={"content": [PICTURE, text("beside")], "details": {"k": 1}})),
+        asks("stow"),
+    ],
+    "arguments that are a list": [
+        package("alpha", "stow"),
+        Prompt(turns=[Turn(messages=[ModelAnswer(calls=[ToolCall(id="1", name="stow", arguments='["x"]')])])]),
+    ],
+    "a native's name given up": [
+        LOOK,
+        package("alpha", "look"),
+        asks("look"),
+        CallApi(package="alpha", call="unregisterTool", args=["look"]),
+        asks("look"),
+    ],
+    "a package that is asked before a prompt": [
+        AddPackage(name="alpha", handlers=[Handler(event="before_agent_start")]),
+        LOOK,
+        asks("look"),
+    ],
     "a question": [
         package("alpha", "stow"),
         AddPolicy(policy=PolicySpec(id="may it", answer="ask", reason="may it?")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.drivers.protocol import Op, Reply
 from conformance.peer import error, text_result
-from conformance.programs.pools.blocks import DENSE, HALF, OTHER_PICTURE, PICTURE, WORDS, text
+from conformance.programs.pools.blocks import DENSE, GIF, HALF, LIKE_PICTURE, OTHER_PICTURE, PICTURE, WORDS, text
 
 ODD: tuple[Reply, ...] = (
     Reply(returns={"content": [text("  "), text("caf\u00e9, cafe\u0301"), text("\u0000\u202e")]}),
@@ -27,6 +27,8 @@ PICTURED: tuple[Reply, ...] = (
     Reply(returns={"content": [PICTURE, OTHER_PICTURE, PICTURE, OTHER_PICTURE, text("five"), OTHER_PICTURE]}),
     Reply(returns={"content": [PICTURE, text("and"), OTHER_PICTURE]}),
     Reply(returns={"content": [text("another"), OTHER_PICTURE]}),
+    Reply(returns={"content": [GIF, text("moves")]}),
+    Reply(returns={"content": [PICTURE, LIKE_PICTURE, text("alike")]}),
     ODD[-3],
     ODD[-1],
 )
@@ -66,6 +68,8 @@ WORDED: tuple[Reply, ...] = (
     Reply(returns={"content": [], "details": {"why": "an empty one"}}),
     Reply(returns={"terminate": True}),
     Reply(returns={"content": [{"type": "text", "text": HALF}], "details": {"half": HALF}}),
+    Reply(returns={"content": [text("well")], "details": {"error": "none", "isError": True}}),
+    Reply(returns={"content": [text(f"block {number}") for number in range(24)]}),
     Reply(returns={"content": [text("named")], "details": {"toString": 1, "__proto__": 2, "$1": "$&"}}),
     Reply(throws=error(DENSE.strip())),
     Reply(throws=error("Error: twice")),
@@ -81,3 +85,13 @@ LONG: tuple[Reply, ...] = (
     Reply(throws={"$": "error", "name": "Error", "message": "at length: " + "why " * 200}),
     Reply(returns=text_result("short")),
 )
+
+SLOW: tuple[Reply, ...] = (
+    Reply(returns=text_result("a little later", details={"k": 1}), delay_ms=1),
+    Reply(returns=text_result("later", details={"k": 2}), delay_ms=3),
+    Reply(returns=text_result("soon", details={"k": 3})),
+    Reply(throws=error("it broke, and not at once"), delay_ms=2),
+    Reply(returns=text_result("last, and no more", terminate=True), delay_ms=2),
+    Reply(returns=text_result("after a long while"), delay_ms=1_200),
+)
+"""What the body of a package's tool may do while others are at work."""

@@ -19,6 +19,7 @@ IDS = (
     ("1", "01", "1.0", "+1", "10"),
     ("toString", "constructor", "length", "__proto__", "valueOf"),
     ("1", "1", "2", "2", "1"),
+    ("", " ", "1 ", " 1", "1"),
 )
 """Ids of the calls of a message; of all but the first some are easily taken for others, or for something else."""
 

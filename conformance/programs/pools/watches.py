@@ -17,6 +17,10 @@ ANY: tuple[Reply, ...] = (
     Reply(ops=[Op(op="assign", path=["args"], value={"s": "watched"})]),
     Reply(delay_ms=1),
     Reply(throws="the watcher fell over"),
+    Reply(throws=error("another watcher broke")),
+    Reply(throws=error("one more watcher gave up")),
+    Reply(delay_ms=3),
+    Reply(delay_ms=1_200),
 )
 """What a handler of start, update or end may do."""
 
