@@ -144,17 +144,19 @@ def a_text_that_a_tool_throws_is_told(story: Story, context: Context) -> Answers
 
 @invariant("registerTool.prompt-snippet-while-active")
 def blank_guidelines_leave_no_trace(story: Story, context: Context) -> Answers:
-    blank = {
-        name
-        for name, events in story.registrations.items()
-        for event in events
-        for line in event["args"][0].get("promptGuidelines") or ()
-        if isinstance(line, str) and not line.strip()
-    }
-    for request in story.kinds["model.request"] if blank else ():
-        if blank & {row["name"] for row in request["tools"]}:
+    blank: dict[str, int] = {}
+    for name, events in story.registrations.items():
+        for event in events:
+            lines = event["args"][0].get("promptGuidelines") or ()
+            if any(isinstance(line, str) and not line.strip() for line in lines):
+                blank.setdefault(name, story.number(event))
+    requests = story.kinds["model.request"] if blank else []
+    for request in requests:
+        if any(blank.get(row["name"], len(story.events)) < story.number(request) for row in request["tools"]):
             empty = _BULLET.search(str(request["system"] or ""))
             yield f"request {request['request']} of {request.agent}: a point of its prompt is empty" if empty else None
+        elif _BULLET.search(str(request["system"] or "")):
+            return  # It is how prompts look there.
 
 
 @invariant("tool_result.an-error-keeps-its-pictures", roles="bridge")

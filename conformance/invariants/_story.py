@@ -419,7 +419,8 @@ class _Calls:
         call = known[at]
         if len(known) > 1 and event.kind == "log.call" and call.of("log.call"):
             if at + 1 < len(known):
-                if not self._over(call):
+                # Once two were at work together, what looks like the end of the later one may be the earlier one's.
+                if not call.clear or not self._over(call):
                     call.clear = known[at + 1].clear = False
                 self._current[key] = at = at + 1
                 call = known[at]

@@ -337,7 +337,12 @@ def _is_own(story: Story, call: Call) -> bool:
 def _is_exact(call: Call) -> bool:
     """Whether the rules say to the letter what a body is given: null has two right answers, undefined is nothing."""
     given = [body["params"] for body in call.of("tool.enter")]
-    return not any(part is None for part in _leaves(call.record)) and all(map(_is_lossless, given))
+    return not has_null(call) and all(map(_is_lossless, given))
+
+
+def has_null(call: Call) -> bool:
+    """Whether there is a null in the arguments that the model wrote."""
+    return any(part is None for part in _leaves(call.record))
 
 
 def _leaves(value: Any) -> Iterator[Any]:
