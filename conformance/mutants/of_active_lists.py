@@ -8,6 +8,7 @@ from typing import Any
 from conformance.mutants.registry import mutant
 from reference_bridge.bridge.active_tools import ActiveTools
 from reference_bridge.bridge.packages import Instance
+from reference_bridge.bridge.values import as_object, json_text
 from reference_bridge.host import Agent
 
 
@@ -131,3 +132,32 @@ class ActiveNamesInOneCase(ActiveTools):
 
     def names(self, instance: Instance) -> list[str]:
         return list({name.lower(): name for name in super().names(instance)}.values())
+
+
+@mutant()
+class EntriesThatAreNoTextFailTheCall(ActiveTools):
+    """Throws where an entry of a list is no text."""
+
+    def wanted(self, names: Any) -> list[str]:
+        if isinstance(names, list) and not all(isinstance(name, str) for name in names):
+            raise TypeError("the names of tools must be texts")
+        return super().wanted(names)
+
+
+@mutant()
+class EntriesBecomeTexts(ActiveTools):
+    """Makes texts of the entries of a list, so that null switches on the tool of that name."""
+
+    def wanted(self, names: Any) -> list[str]:
+        return super().wanted(
+            [name if isinstance(name, str) else json_text(name) for name in names] if isinstance(names, list) else names
+        )
+
+
+@mutant()
+class RowsTakenForNames(ActiveTools):
+    """Takes a row of getAllTools in a list for the name in it."""
+
+    def wanted(self, names: Any) -> list[str]:
+        given = [as_object(name).get("name", name) for name in names] if isinstance(names, list) else names
+        return super().wanted(given)

@@ -72,6 +72,15 @@ class PreparedTwice(ToolRuns):
 
 
 @mutant()
+class PreparedTwiceBesideOthers(ToolRuns):
+    """Prepares the arguments of a tool that may run beside others when it looks whether it may, and then once more."""
+
+    def validated(self, tool: PiTool, arguments: Any) -> Any:
+        prepared = super().validated(tool, arguments)
+        return super().validated(tool, prepared) if tool.is_parallel else prepared
+
+
+@mutant()
 class ArgumentsFrozen(ToolRuns):
     """Hands the tool arguments that it cannot change."""
 

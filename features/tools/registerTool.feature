@@ -843,6 +843,20 @@ Feature: registerTool
       When the model calls "print_label" with {"stops": ["here"], "tray": "upper"}
       Then the tool "print_label" runs with {"stops": ["here", "depot"], "tray": "lower"}
 
+    @rule:registerTool.prepare-arguments-runs-once @case:beside-another
+    Scenario: Preparations of calls that run beside each other add once each
+      Given a package "parcels" with the tool "print_label" and
+        """
+        executionMode: parallel
+        prepare: {ops: [{op: append, path: [stops], value: depot}]}
+        """
+      When the model calls in one message
+        | tool        | arguments           |
+        | print_label | {"stops": ["here"]} |
+        | print_label | {"stops": ["afar"]} |
+      Then call "1" of "print_label" runs with {"stops": ["here", "depot"]}
+      And call "2" of "print_label" runs with {"stops": ["afar", "depot"]}
+
     @rule:registerTool.a-throwing-prepare-arguments-fails-the-call
     Scenario: A preparation that throws is the call's error
       Given a package "parcels" with the tool "print_label" and

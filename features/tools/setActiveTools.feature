@@ -122,6 +122,26 @@ Feature: setActiveTools
     And request 2 does not list "global_writer_tool"
     And request 2 does not list "café_painter_tool"
 
+  @rule:setActiveTools.entries-that-are-no-text-are-skipped
+  Scenario Outline: A list with the entry <entry>
+    Given a native tool "null"
+    And a native tool "true"
+    And package "modes" calls setActiveTools with [[<entry>, "global_reader_tool"]] in tool_call
+    When the model calls "global_reader_tool"
+    Then setActiveTools did not throw
+    And request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+    And request 2 does not list "null"
+    And request 2 does not list "true"
+
+    Examples:
+      | entry                          |
+      | 7                              |
+      | null                           |
+      | true                           |
+      | ["global_writer_tool"]         |
+      | {"name": "global_writer_tool"} |
+
   @rule:setActiveTools.replaces-the-list-before
   Scenario: A second list brings back what the first left out
     Given package "modes" answers tool_call with
