@@ -13,7 +13,7 @@ from reference_bridge.bridge.dispatch import Event, Subscription
 from reference_bridge.bridge.gate import ToolCallGate, Verdict
 from reference_bridge.bridge.tools import PiTool, ToolRuns
 from reference_bridge.bridge.values import UNDEFINED, as_object
-from reference_bridge.host import Execution
+from reference_bridge.host import Execution, NotLosslessError
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.json_values import Json, clone
 from reference_bridge.host.signals import AbortSignal
@@ -262,3 +262,17 @@ class RefusedChangesAreShown(ToolRuns):
 
     def show_what_runs(self, call: Call, arguments: Json) -> None:
         """Leaves the input as handlers left it."""
+
+
+@mutant()
+class ChangedInputCopiedAsJson(ToolCallGate):
+    """Hands a tool whose arguments were changed a copy of them, and ends the call where there is no copy in JSON."""
+
+    async def ask(self, call: Call, event: Event, signal: AbortSignal | None = None) -> Verdict | None:
+        verdict = await super().ask(call, event, signal)
+        if verdict is None and call.tool is not None:
+            try:
+                clone(call.input)
+            except NotLosslessError as error:
+                return Verdict(f"the arguments cannot be copied: {error}")
+        return verdict

@@ -105,3 +105,28 @@ class NativeResultsUnchangedInPlace(ResultPatches):
         if call.tool is None and not answered:
             event["content"][:] = own
         return answered
+
+
+class _Frozen(dict[str, Any]):
+    """An object that takes no change."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        raise TypeError(f"Cannot assign to read only property {name!r}")
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"Cannot delete property {name!r}")
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _Frozen({name: _frozen(member) for name, member in value.items()})
+    return [_frozen(member) for member in value] if isinstance(value, list) else value
+
+
+@mutant()
+class DetailsCannotBeTouched(ResultPatches):
+    """Shows handlers details that take no change, so that one that tries has failed."""
+
+    def event(self, call: Call, outcome: Outcome) -> Event:
+        event = super().event(call, outcome)
+        return {**event, "details": _frozen(event["details"])}

@@ -15,7 +15,7 @@ from reference_bridge.bridge.contents import Contents, Pictures
 from reference_bridge.bridge.dispatch import Dispatch, Event, Subscription
 from reference_bridge.bridge.execution_events import Outcome
 from reference_bridge.bridge.patches import ResultPatches
-from reference_bridge.bridge.values import as_object
+from reference_bridge.bridge.values import UNDEFINED, as_object
 from reference_bridge.host import Agent, Execution
 from reference_bridge.host.decisions import Decision
 from reference_bridge.host.messages import text_block
@@ -122,6 +122,14 @@ class NullContentEmpties(_PatchesOtherwise):
 
     def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
         return {**answer, "content": []} if "content" in answer and answer["content"] is None else answer
+
+
+@mutant()
+class UndefinedContentEmpties(_PatchesOtherwise):
+    """Takes a content that is there and undefined for an empty one."""
+
+    def changed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return {**answer, "content": []} if answer.get("content") is UNDEFINED else answer
 
 
 @mutant()

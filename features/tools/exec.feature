@@ -110,6 +110,22 @@ Feature: exec
       | tool_result           |
       | tool_execution_end    |
 
+  @rule:exec.for-a-package-loaded-later
+  Scenario Outline: A package that is loaded while its agent is there runs a program in <event>
+    Given an agent "main" in the folder "/usr"
+    When the model calls "run"
+    Given package "guard" calls exec with ["pwd"] in <event>
+    When package "guard" is loaded
+    And the model calls "run"
+    Then exec resolved with {"stdout": "/usr\n", "code": 0}
+
+    Examples:
+      | event                |
+      | tool_execution_start |
+      | tool_call            |
+      | tool_result          |
+      | tool_execution_end   |
+
   @rule:exec.without-cwd-each-agents-own-folder
   Scenario: Two agents in folders of their own
     Given an agent "main" in the folder "/usr"

@@ -164,17 +164,36 @@ Feature: getActiveTools
       when: {agent: other}
       acts: [{do: pi, call: setActiveTools, args: [[read_book]]}]
       """
-    And package "notes" calls getActiveTools with [] in <event>
+    And package "<package>" calls getActiveTools with [] in <event>
     When the model of agent "other" calls "read_book"
     Then getActiveTools returned a list without "disk_writer"
 
     Examples:
-      | event                 |
-      | tool_execution_start  |
-      | tool_call             |
-      | tool_execution_update |
-      | tool_result           |
-      | tool_execution_end    |
+      | event                 | package |
+      | tool_execution_start  | notes   |
+      | tool_call             | notes   |
+      | tool_execution_update | books   |
+      | tool_result           | notes   |
+      | tool_execution_end    | notes   |
+
+  @rule:getActiveTools.in-a-package-loaded-later
+  Scenario Outline: Asked for in <event> by a package that is loaded while its agent is there
+    Given an agent "main"
+    And a native tool "disk_writer"
+    And package "modes" calls setActiveTools with [["disk_reader"]] in tool_call
+    When the model calls "disk_reader"
+    Given package "notes" calls getActiveTools with [] in <event>
+    When package "notes" is loaded
+    And the model calls "disk_reader"
+    Then getActiveTools returned a list with "disk_reader"
+    And getActiveTools returned a list without "disk_writer"
+
+    Examples:
+      | event                |
+      | tool_execution_start |
+      | tool_call            |
+      | tool_result          |
+      | tool_execution_end   |
 
   @rule:getActiveTools.while-loading @on:bridge
   Scenario: While the factory runs

@@ -357,6 +357,23 @@ Feature: registerTool
         | promptSnippet    | Never print on a Sunday   |
         | promptGuidelines | [Never print on a Sunday] |
 
+    @rule:registerTool.a-refused-tool-is-not-in-the-prompt
+    Scenario: What a tool wants said that was refused the host's own name
+      Given the host's reserved transport tool "run_code"
+      And a package "parcels" with the tool "print_label" and
+        """
+        promptSnippet: Prints parcel labels on demand
+        """
+      And package "parcels" registers the tool "run_code" with
+        """
+        promptSnippet: Runs what is written on parcels
+        promptGuidelines: [Run no code on a Sunday]
+        """
+      When the user says "hello"
+      Then the system prompt of request 1 has "Prints parcel labels on demand"
+      And the system prompt of request 1 lacks "Runs what is written on parcels"
+      And the system prompt of request 1 lacks "Run no code on a Sunday"
+
     @rule:registerTool.prompt-texts-are-each-agents-own
     Scenario: An agent's prompt has the texts of its tools after another one switched them off
       Given an agent "main"
@@ -1718,6 +1735,21 @@ Feature: registerTool
         | tool         |
         | native_scale |
         | parcel_scale |
+
+    @rule:registerTool.a-name-that-a-native-tool-gave-up
+    Scenario: A package registers a name while a native tool has it, and again when that has gone
+      Given a native tool "shared_label_printer"
+      And a package "parcels" with the tool "open_shop"
+      And the tool "open_shop" calls registerTool with [{"name": "shared_label_printer", "description": "the package's", "parameters": {"type": "object", "properties": {}}}]
+      When the model calls "open_shop"
+      And the native tool "shared_label_printer" is removed
+      And the model calls "open_shop"
+      And the model calls "shared_label_printer"
+      Then request 4 shows "shared_label_printer" with
+        """
+        description: the package's
+        """
+      And call "3" succeeds
 
     @rule:registerTool.a-package-overrides-a-native-tool
     Scenario: A package's tool runs in place of the native one

@@ -562,6 +562,33 @@ Feature: setActiveTools
     And request 3 does not list "global_writer_tool"
     And request 3 lists "global_reader_tool"
 
+  @rule:setActiveTools.by-a-package-loaded-later
+  Scenario Outline: A package that is loaded while its agent is there sets a list in <event>
+    When the user says "hello"
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in <event>
+    And the model first calls "global_reader_tool"
+    When package "modes" is loaded
+    And the model calls "global_reader_tool"
+    Then request 4 lists "global_reader_tool"
+    And request 4 does not list "global_writer_tool"
+
+    Examples:
+      | event                |
+      | tool_execution_start |
+      | tool_call            |
+      | tool_result          |
+      | tool_execution_end   |
+
+  @rule:setActiveTools.by-a-package-loaded-later @case:between-prompts
+  Scenario: A package that is loaded while its agent is there sets a list between two prompts
+    When the user says "hello"
+    Given package "modes" listens to tool_call
+    When package "modes" is loaded
+    And package "modes" calls setActiveTools with [["global_reader_tool"]]
+    And the user says "what is left?"
+    Then request 2 lists "global_reader_tool"
+    And request 2 does not list "global_writer_tool"
+
   @rule:setActiveTools.another-agents-end-lifts-nothing
   Scenario: A list stays in force when another agent ends
     Given an agent "main"
@@ -779,10 +806,19 @@ Feature: setActiveTools
 
     Examples:
       | event                |
-      | tool_execution_start |
       | tool_call            |
       | tool_execution_end   |
       | tool_result          |
+
+  @rule:setActiveTools.inside-any-handler @case:at-the-start
+  Scenario: Set in a start handler, while the tool waits for it
+    Given package "modes" calls setActiveTools with [["global_reader_tool"]] in tool_execution_start
+    And the body of "global_reader_tool" does
+      """
+      acts: [{do: hold, kinds: [api.return]}]
+      """
+    When the model calls "global_reader_tool"
+    Then request 2 does not list "global_writer_tool"
 
   @rule:setActiveTools.a-snapshot-is-restored
   Scenario: A plan mode is left again

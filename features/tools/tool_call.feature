@@ -1194,6 +1194,26 @@ Feature: tool_call
       | 3     | read_note  |
       | 4     | write_note |
 
+  @rule:tool_call.what-json-cannot-carry-harms-no-change
+  Scenario Outline: A handler changes an argument and adds a <value>
+    Given a package "notes" with the tool "write_note"
+    And package "notes" answers tool_call with
+      """
+      ops:
+        - {op: set, path: [input, text], value: by the editor}
+        - {op: set, path: [input, extra], value: <tag>}
+      """
+    When the model calls "write_note" with {"text": "by the model"}
+    Then the tool "write_note" runs 1 times
+    And call "1" succeeds with "write_note ok"
+
+    Examples:
+      | value    | tag                        |
+      | function | {$: function}              |
+      | symbol   | {$: symbol}                |
+      | cycle    | {$: cycle}                 |
+      | big int  | {$: bigint, digits: "123"} |
+
   @rule:tool_call.late-mutation-does-no-harm
   Scenario: A handler that goes on writing after it has answered
     Given a package "notes" with the tool "write_note"
@@ -1233,6 +1253,34 @@ Feature: tool_call
     Then the tool "lens_cleaner" does not run
     And call "2" fails and says "lens_cleaner"
     And the log keeps {"path": "/home"} as the arguments of call "2"
+
+  @rule:tool_call.a-native-tool-is-one-whatever-its-name @case:to-that-package
+  Scenario: The package that has a tool of that name for another agent changes the native one's arguments
+    Given an agent "main"
+    And an agent "other"
+    And a native tool "lens_opener"
+    And a native tool "lens_cleaner" in the agent's own scope
+    And package "optics" answers tool_call with
+      """
+      when: {agent: other, tool: lens_opener}
+      acts: [{do: pi, call: registerTool, args: [{name: lens_cleaner, description: cleans, parameters: {type: object, properties: {}}}]}]
+      """
+    And package "optics" changes the argument "path" of "lens_cleaner" to "/tmp"
+    When the model of agent "other" calls "lens_opener"
+    And the model calls "lens_cleaner" with {"path": "/home"}
+    Then the tool "lens_cleaner" does not run
+    And call "2" fails and says "lens_cleaner"
+    And the log keeps {"path": "/home"} as the arguments of call "2"
+
+  @rule:tool_call.a-refused-name-is-the-hosts
+  Scenario: A package changes the arguments of the host's tool whose name it was refused
+    Given the host's reserved transport tool "run_code"
+    And package "optics" registers the tool "run_code"
+    And package "optics" changes the argument "code" of "run_code" to "return 2"
+    When the model calls "run_code" with {"code": "return 1", "description": "Count"}
+    Then the tool "run_code" does not run
+    And call "1" fails and says "run_code"
+    And the log keeps {"code": "return 1", "description": "Count"} as the arguments of call "1"
 
   @rule:tool_call.a-native-tool-is-one-whatever-its-name @case:in-another-case
   Scenario: A native tool has the name of a package's tool in another case
@@ -1466,6 +1514,68 @@ Feature: tool_call
       | answer                          |
       | {terminate: true}               |
       | {block: false, terminate: true} |
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:judge-threw-beside-a-wish
+  Scenario Outline: A judge throws at one call and blocks another, asking to stop
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And package "guard" answers tool_call with
+      """
+      when: {tool: write_note}
+      throws: {$: error, name: Error, message: the guard stumbled}
+      """
+    And package "guard" blocks "read_note" asking to stop
+    When the model calls in one message
+      | tool     |
+      | <first>  |
+      | <second> |
+    Then the tool "write_note" does not run
+    And the tool "read_note" does not run
+    And the model is asked 2 times
+
+    Examples:
+      | first      | second     |
+      | write_note | read_note  |
+      | read_note  | write_note |
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:judges-of-two-packages
+  Scenario Outline: The <first> package blocks a call, and the <second> one another, asking to stop
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And package "early" listens to tool_call
+    And package "late" listens to tool_call
+    And package "<first>" blocks "write_note" with the reason "notes are closed"
+    And package "<second>" blocks "read_note" asking to stop
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | read_note  |
+    Then call "1" fails and says "notes are closed"
+    And the model is asked 2 times
+
+    Examples:
+      | first | second |
+      | early | late   |
+      | late  | early  |
+
+  @rule:tool_call.the-loop-stops-only-when-every-call-asked @case:asked-by-two-packages
+  Scenario Outline: The <first> package blocks a call asking to stop, and the <second> one another
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And package "early" listens to tool_call
+    And package "late" listens to tool_call
+    And package "<first>" blocks "write_note" asking to stop
+    And package "<second>" blocks "read_note" asking to stop
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | read_note  |
+    Then the model is asked 1 times
+
+    Examples:
+      | first | second |
+      | early | late   |
+      | late  | early  |
 
   @rule:tool_call.refused-and-denied-calls-did-not-ask
   Scenario: A handler changes a native tool's arguments and wishes to stop without a block

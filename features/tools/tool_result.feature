@@ -564,6 +564,41 @@ Feature: tool_result
     When the model calls "read_note"
     Then the log keeps {"details": {"forged": "a forged detail"}} as the result of call "1"
 
+  @rule:tool_result.details-stay-the-tools-own @on:bridge @case:changed-in-place
+  Scenario Outline: Details that a handler changes in place, <where>, beside a patch of the text
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: KEY=abc123}], details: {lines: 1, author: {name: Ann}}}
+      """
+    And package "forger" answers tool_result with
+      """
+      ops: [{op: set, path: <path>, value: a forged detail}]
+      returns: {content: [{type: text, text: "KEY=[R]"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+    And "a forged detail" is nowhere in the log
+
+    Examples:
+      | where   | path                    |
+      | added   | [details, forged]       |
+      | deep in | [details, author, name] |
+
+  @rule:tool_result.details-stay-the-tools-own @on:pi @case:changed-in-place
+  Scenario: On Pi what is changed in place is kept
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: KEY=abc123}], details: {lines: 1}}
+      """
+    And package "forger" answers tool_result with
+      """
+      ops: [{op: set, path: [details, forged], value: a forged detail}]
+      returns: {content: [{type: text, text: "KEY=[R]"}]}
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+    And the log keeps {"details": {"lines": 1, "forged": "a forged detail"}} as the result of call "1"
+
   @rule:tool_result.patches-chain @case:within-a-package
   Scenario: A further handler of the package sees what the first made of the result
     Given package "redactor" replaces the text of results by "KEY=[R]"
@@ -938,6 +973,23 @@ Feature: tool_result
       | {isError: null} |
       | {details: null} |
       | {content: null, details: null, isError: null} |
+      | {content: {$: undefined}} |
+      | {content: {$: undefined}, details: {$: undefined}, isError: {$: undefined}} |
+
+  @rule:tool_result.null-patches-nothing @case:undefined-later
+  Scenario Outline: A later patch has a field that is undefined
+    Given package "redactor" replaces the text of results by "KEY=[R]"
+    And package "odd" answers tool_result with
+      """
+      returns: <patch>
+      """
+    When the model calls "read_note"
+    Then call "1" succeeds with "KEY=[R]"
+
+    Examples:
+      | patch                                      |
+      | {content: {$: undefined}}                  |
+      | {content: {$: undefined}, details: {a: 1}} |
 
   @rule:tool_result.answers-that-are-no-patch
   Scenario Outline: An answer that is no patch
