@@ -34,6 +34,22 @@ class EndWithoutAResult(EndShows):
         return {"result": {}}
 
 
+@mutant()
+class EndHasContentAndDetailsAlone(EndShows):
+    """Gives an end of a result its content and its details."""
+
+    def shown(self, call: Call, event: Event) -> dict[str, Any]:
+        return {"result": {name: item for name, item in event["result"].items() if name in ("content", "details")}}
+
+
+@mutant()
+class EndWithoutTheWishToStop(EndShows):
+    """Leaves out of the result in an end that the tool asked to stop."""
+
+    def shown(self, call: Call, event: Event) -> dict[str, Any]:
+        return {"result": {name: item for name, item in event["result"].items() if name != "terminate"}}
+
+
 class _EndsSome(ExecutionEvents):
     def ends(self, call: Call, outcome: Outcome) -> bool:
         raise NotImplementedError

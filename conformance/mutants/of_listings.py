@@ -200,3 +200,29 @@ class OwnToolsCalledBuiltIn(ActiveTools):
     def source(self, definition: ToolDefinition | None) -> dict[str, str]:
         told = super().source(definition)
         return told if self._tool_of(definition) is None else {**told, "source": "builtin"}
+
+
+@mutant()
+class OthersToolsCalledBuiltIn(ActiveTools):
+    """Says of the tools of packages other than the one that asks that they are built in."""
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        seen, rows = self.visible(instance), super().all(instance)
+        for row in rows:
+            tool = self._tool_of(seen.get(row["name"]))
+            if tool is not None and tool.instance.package is not instance.package:
+                row["sourceInfo"]["source"] = "builtin"
+        return rows
+
+
+@mutant()
+class LateToolsCalledBuiltIn(ActiveTools):
+    """Says of tools that packages registered after the first listing that they are built in."""
+
+    def all(self, instance: Instance) -> list[dict[str, Any]]:
+        rows = super().all(instance)
+        known: set[str] = self.__dict__.setdefault("_known", {row["name"] for row in rows})
+        for row in rows:
+            if row["name"] not in known:
+                row["sourceInfo"]["source"] = "builtin"
+        return rows

@@ -29,6 +29,20 @@ class ErrorTextKept(ResultPatches):
 
 
 @mutant()
+class PatchedEndsLoseFurtherFields(ResultPatches):
+    """Tells of a patched result its content and its details alone."""
+
+    async def decide(
+        self, call: Call, outcome: Outcome, decision: Decision, content: Any, fails: bool
+    ) -> tuple[Outcome, Decision]:
+        patched, decision = await super().decide(call, outcome, decision, content, fails)
+        if patched is not outcome:
+            kept = {name: item for name, item in patched.result.items() if name in ("content", "details")}
+            patched = Outcome(kept, patched.is_error)
+        return patched, decision
+
+
+@mutant()
 class RecoveryDropsThePatch(ResultPatches):
     """Drops a patch whole that tries to make a failure a success."""
 

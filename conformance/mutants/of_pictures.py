@@ -10,6 +10,7 @@ from reference_bridge.bridge.calls import Call
 from reference_bridge.bridge.contents import Block, Contents, Pictures
 from reference_bridge.bridge.execution_events import Outcome
 from reference_bridge.bridge.values import same_json
+from reference_bridge.host.messages import text_block
 
 
 def _without_pictures(content: Any) -> Any:
@@ -50,3 +51,13 @@ class BrokenPictureCostsTheOthers(Contents):
         given = [is_picture(block) for block in self.blocks(content)]
         refused = [block for block, was in zip(made, given, strict=True) if was and not is_picture(block)]
         return refused[:1] if refused and self._attachments() is not None else made
+
+
+@mutant()
+class PicturesWithFurtherFieldsBecomeTexts(Contents):
+    """Takes a picture with a field that Pi's pictures do not have for a block of an unknown type."""
+
+    async def _to_host(self, block: Any, pictures: Pictures) -> Block:
+        if is_picture(block) and not block.keys() <= {"type", "mimeType", "data", "attachment"}:
+            return text_block("a block of an unknown type")
+        return await super()._to_host(block, pictures)

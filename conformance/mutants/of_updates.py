@@ -75,6 +75,26 @@ class UpdateHandlersNotAwaited(ExecutionEvents):
 
 
 @mutant()
+class FirstUpdateAwaited(ExecutionEvents):
+    """Waits for the handlers of a call's first update and of no further one."""
+
+    async def settle(self, call: Call) -> None:
+        call.settled = True
+        if call.updates:
+            await asyncio.wait({call.updates[0]})
+
+
+@mutant()
+class LastUpdateAwaited(ExecutionEvents):
+    """Tells of updates beside each other, and waits for the handlers of the last one alone."""
+
+    def update(self, call: Call, partial: Any, signal: AbortSignal | None = None) -> None:
+        if not call.settled:
+            event = self.update_event(call, partial)
+            call.updates.append(self._beside(call.agent, self._dispatch.tell(call.agent, event, signal)))
+
+
+@mutant()
 class LateUpdatesDelivered(ExecutionEvents):
     """Tells of updates that come after the tool has answered."""
 

@@ -151,6 +151,20 @@ Feature: getAllTools
       | builtin  |
       | built-in |
 
+  @rule:getAllTools.rows-have-a-source @case:another-packages-and-a-late-one
+  Scenario Outline: The tool of another package, and one registered at work, do not come from "<source>"
+    Given a package "maps" with the tool "find_way"
+    And the tool "find_way" calls registerTool with [{"name": "late_map", "description": "late", "parameters": {"type": "object", "properties": {}}}]
+    And the model first calls "find_way"
+    When the model calls "disk_reader"
+    Then the row of "find_way" from getAllTools gives another source than "<source>"
+    And the row of "late_map" from getAllTools gives another source than "<source>"
+
+    Examples:
+      | source   |
+      | builtin  |
+      | built-in |
+
   @rule:getAllTools.only-visible-tools @on:bridge
   Scenario: A tool that is switched off
     Given a native tool "disk_writer"

@@ -53,6 +53,31 @@ Feature: tool_execution_end
     When the model calls "read_note"
     Then package "recorder" sees tool_execution_end of call "1" with {"result": {"details": [2, "pages"]}}
 
+  @rule:tool_execution_end.payload-has-what-else-the-tool-answered
+  Scenario: A success with further fields
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: read}], details: {pages: 2}, shelf: 7, marks: [red]}
+      """
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"shelf": 7, "marks": ["red"]}}
+
+  @rule:tool_execution_end.payload-has-what-else-the-tool-answered @case:wish
+  Scenario: A success that asks to stop
+    Given the tool "read_note" asks to stop
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"terminate": true}}
+
+  @rule:tool_execution_end.payload-has-what-else-the-tool-answered @case:patched
+  Scenario: A success with further fields whose text a handler replaces
+    Given the tool "read_note" does
+      """
+      returns: {content: [{type: text, text: read}], shelf: 7, terminate: true}
+      """
+    And package "recorder" replaces the text of results by "crossed out"
+    When the model calls "read_note"
+    Then package "recorder" sees tool_execution_end of call "1" with {"result": {"content": [{"type": "text", "text": "crossed out"}], "shelf": 7, "terminate": true}}
+
   # --- one end for every start ---
 
   @rule:tool_execution_end.one-end-for-every-start @case:ok

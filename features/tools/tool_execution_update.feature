@@ -250,6 +250,39 @@ Feature: tool_execution_update
       | beta  |
       | gamma |
 
+  @rule:tool_execution_update.awaited-before-the-result @case:one-of-three-updates
+  Scenario Outline: A handler that takes its time about update <nth> of three
+    Given the tool "dig" does
+      """
+      acts:
+        - {do: update, update: {content: [{type: text, text: begun}]}}
+        - {do: update, update: {content: [{type: text, text: halfway}]}}
+        - {do: update, update: {content: [{type: text, text: nearly there}]}}
+      returns: {content: [{type: text, text: done}]}
+      """
+    And package "digger" answers tool_execution_update with
+      """
+      when: {nth: <nth>}
+      acts: [{do: hold, kinds: [handler.enter], event: tool_result}]
+      """
+    And package "digger" listens to tool_result
+    And package "digger" listens to tool_execution_end
+    When the model calls "dig"
+    Then package "digger" sees, in this order
+      | event                 | call |
+      | tool_execution_update | 1    |
+      | tool_execution_update | 1    |
+      | tool_execution_update | 1    |
+      | tool_result           | 1    |
+      | tool_execution_end    | 1    |
+    And the invariant "updates-are-awaited-before-the-result" holds
+
+    Examples:
+      | nth |
+      | 1   |
+      | 2   |
+      | 3   |
+
   @rule:tool_execution_update.awaited-before-the-result @case:more-than-a-second
   Scenario: An update handler that needs more than a second
     Given the tool "dig" sends the update "halfway"

@@ -1195,6 +1195,23 @@ Feature: tool_result
     When the model calls "take_picture"
     Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "a sunny day, in May"}]} as the result of call "1"
 
+  @rule:tool_result.pictures-survive-a-note @case:written-on-it
+  Scenario: A note in a field of the picture itself
+    Given a package "camera" with the tool "take_picture"
+    And the tool "take_picture" does
+      """
+      returns: {content: [{type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==}]}
+      """
+    And package "annotator" answers tool_result with
+      """
+      returns:
+        content:
+          - {type: image, mimeType: image/png, data: iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IScHRAwQCgAfJgQRoo8irwAAAABJRU5ErkJggg==, alt: a map}
+          - {type: text, text: a sunny day}
+      """
+    When the model calls "take_picture"
+    Then the log keeps {"isError": false, "content": [{"type": "image"}, {"type": "text", "text": "a sunny day"}]} as the result of call "1"
+
   @rule:tool_result.changed-in-place @case:beside-a-picture
   Scenario: A note added in place beside a picture
     Given a package "camera" with the tool "take_picture"
