@@ -2431,6 +2431,17 @@ Feature: registerTool
       And request 1 lists "native_scale"
       And request 1 does not list "print_label"
 
+    @rule:registerTool.a-factory-that-throws-leaves-nothing @case:the-only-one
+    Scenario: The only package fails to load, and its agent works on with the host's tools
+      Given a native tool "native_scale"
+      And a package "parcels" with the tool "print_label"
+      And the factory of package "parcels" throws "the printer driver is missing"
+      When the model calls "native_scale"
+      Then request 1 lists "native_scale"
+      And request 1 does not list "print_label"
+      And call "1" succeeds
+      And either package "parcels" runs call "1", or its "print_label" is visibly refused
+
     @rule:registerTool.another-agents-end-takes-nothing
     Scenario: An agent's tools stay when another agent ends
       Given an agent "main"

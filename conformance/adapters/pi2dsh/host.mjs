@@ -146,7 +146,12 @@ class EngineHost extends BridgeHost {
     writeProfile(profile, this.#packages.map(({ name }) => name));
     for (const spec of this.#packages) this.write(spec, join(profile, "node_modules", spec.name));
     this.ctx.baseUrl = pathToFileURL(join(profile, "cordis.yml")).href;
-    await mounting.run({ role: "anchor" }, () => this.ctx.plugin(this.bridge, CONFIG));
+    try {
+      await mounting.run({ role: "anchor" }, () => this.ctx.plugin(this.bridge, CONFIG));
+    } catch (error) {
+      // A plugin that fails is the host's to report; its agents go on without it.
+      this.stage.trace.notice("logger", "error", `${this.bridge.name}: ${error?.message ?? error}`);
+    }
   }
 
   async create(params) {
