@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.compare import same, show
-from conformance.invariants._inputs import tagged
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._once import gathered
 from conformance.invariants._pictures import PNG, keeps_pictures
-from conformance.invariants._story import Call, Story
+from conformance.invariants._story import Call, Story, tagged
 from conformance.trace import Event, images_of, text_of
 
 _BULLET = re.compile(r"^\s*[-*\u2022]\s*$", re.MULTILINE)

@@ -10,7 +10,7 @@ from conformance.compare import same, show
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._lifetimes import named
 from conformance.invariants._once import gathered, once
-from conformance.invariants._story import Call, Story, parsed
+from conformance.invariants._story import Call, Story, parsed, tagged
 from conformance.invariants._ways import ANYTHING, passes
 from conformance.trace import Event
 
@@ -183,13 +183,3 @@ def _left(story: Story, gates: Sequence[Event], given: Any, end: int) -> Any:
 def _defined(value: Any) -> Any:
     """Return an input without its keys of the value undefined, which JSON does not carry."""
     return {key: each for key, each in value.items() if each != UNDEFINED} if isinstance(value, dict) else value
-
-
-def tagged(value: Any) -> Iterator[bool]:
-    if isinstance(value, dict):
-        yield "$" in value
-        for each in value.values():
-            yield from tagged(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from tagged(each)

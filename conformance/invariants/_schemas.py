@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from conformance.compare import same, show
-from conformance.invariants._inputs import registered, tagged, was_written_into
+from conformance.invariants._inputs import registered, was_written_into
 from conformance.invariants._judging import Answers, Context, invariant
-from conformance.invariants._story import Story
+from conformance.invariants._story import Story, tagged
 
 LEFT = ("if", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "dependentSchemas", "$dynamicRef")
 """Keywords that decide over others: where one of them is, less is asked."""

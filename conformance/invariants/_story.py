@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -458,3 +458,14 @@ def parsed(text: Any) -> Any:
         return None if _LOSSY.search(text) else compare.parsed(text)
     except (TypeError, ValueError, RecursionError):
         return None
+
+
+def tagged(value: Any) -> Iterator[bool]:
+    """Yield, of every object in a value, whether it stands for what JSON cannot carry."""
+    if isinstance(value, dict):
+        yield "$" in value
+        for each in value.values():
+            yield from tagged(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from tagged(each)

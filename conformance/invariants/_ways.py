@@ -12,7 +12,7 @@ from conformance.compare import same, show
 from conformance.invariants._gates import blocking
 from conformance.invariants._judging import Answers, Context, invariant
 from conformance.invariants._once import once
-from conformance.invariants._story import Call, Story
+from conformance.invariants._story import Call, Story, tagged
 from conformance.trace import Event, plain, text_of
 
 _ALLOWS = (None, {"kind": "allow"})
@@ -109,6 +109,11 @@ def what_judges_change_runs(story: Story, context: Context) -> Answers:
     return _changed(story, owned=True)
 
 
+@invariant("tool_call.what-json-cannot-carry-harms-no-change")
+def what_judges_add_beyond_json_costs_no_call(story: Story, context: Context) -> Answers:
+    return _changed(story, owned=True, carried=False)
+
+
 @invariant("tool_call.mutation-is-not-validated-again")
 def what_judges_change_is_not_validated_again(story: Story, context: Context) -> Answers:
     own = story.registrations.keys() - story.natives.keys()
@@ -123,10 +128,11 @@ def what_other_packages_judges_change_runs(story: Story, context: Context) -> An
     return _changed(story, owned=False)
 
 
-def _changed(story: Story, owned: bool) -> Answers:
+def _changed(story: Story, owned: bool, carried: bool = True) -> Answers:
     """A package's tool whose arguments were right, and were then changed: they are not validated again.
 
-    It is ``owned`` where the package of the tool was the only one that was asked.
+    It is ``owned`` where the package of the tool was the only one that was asked, and ``carried`` where JSON can carry
+    all that was put in.
     """
     missing = {name for name, spec in _specs(story) if not spec.get("executes", True)}
     own = story.registrations.keys() - story.natives.keys()
@@ -134,12 +140,18 @@ def _changed(story: Story, owned: bool) -> Answers:
         if call.name in missing or call.name not in own or not _goes_through(story, call, changed=True):
             continue
         packages = {event["package"] for event in call.handled("tool_call")}
-        if (packages == story.owners[call.name]) is not owned:
+        if (packages == story.owners[call.name]) is not owned or _is_beyond_json(story, call) is carried:
             continue
         if any(row["name"] == call.name for row in call.batch.request["tools"]):
             told = f"{call.label}: its input was changed and it was not blocked, and its body did not run"
             if not _is_invalid(call):
                 yield None if call.of("tool.enter") else told
+
+
+def _is_beyond_json(story: Story, call: Call) -> bool:
+    """Whether a handler put something into the input that JSON cannot carry."""
+    values = [op.get("value") for gate in call.handled("tool_call") for op in story.reply(gate).get("ops") or ()]
+    return any(any(tagged(value)) for value in values if value != {"$": "undefined"})
 
 
 @invariant("tool_call.only-a-different-value-is-a-mutation", roles="bridge")

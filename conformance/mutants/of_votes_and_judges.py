@@ -48,6 +48,15 @@ _THROWN = "\0"
 """Marks a reason that was thrown, on its way out of the handler's answer."""
 
 
+@mutant()
+class CallsNotJudgedAreNotCounted(BatchVotes):
+    """Leaves the calls out of a batch's count that a listener of the host broke off before any judge was asked."""
+
+    def finalized(self, call: Call) -> None:
+        if call.bound:
+            super().finalized(call)
+
+
 class _Judged(ToolCallGate):
     """Remembers which packages were asked about each call, and whether they blocked it asking to stop."""
 

@@ -1589,6 +1589,26 @@ Feature: tool_call
     Then the tool "disk_cleaner" does not run
     And the model is asked 2 times
 
+  @rule:tool_call.refused-and-denied-calls-did-not-ask @case:of-the-host
+  Scenario Outline: A call that the host <does>, and one that is blocked asking to stop
+    Given a package "notes" with the tool "write_note"
+    And package "notes" registers the tool "read_note"
+    And <host>
+    And package "guard" blocks "read_note" asking to stop
+    When the model calls in one message
+      | tool       |
+      | write_note |
+      | read_note  |
+    Then the tool "write_note" does not run
+    And the tool "read_note" does not run
+    And the model is asked 2 times
+
+    Examples:
+      | does         | host                                                           |
+      | denies       | the host denies "write_note" with the reason "notes are closed" |
+      | breaks off   | the host's listener of "write_note" throws "the host stumbled" |
+      | forbids      | the host's guard of "write_note" throws "the host stumbled"    |
+
   @rule:tool_call.a-native-calls-block-may-ask
   Scenario: A native tool's call is blocked by a package that asks to stop
     Given a native tool "disk_cleaner"

@@ -270,6 +270,14 @@ PROGRAMS: dict[str, list[AnyOperation]] = {
         ),
         asks("stow"),
     ],
+    "a function put into an input": [
+        package(
+            "alpha",
+            "stow",
+            does={"tool_call": replies(Reply(ops=[Op(op="set", path=["input", "s"], value={"$": "function"})]))},
+        ),
+        asks("stow"),
+    ],
     "a thrown text": [
         package("alpha", "stow", does={"tool_call": replies(Reply(throws="words"))}),
         asks("stow"),

@@ -328,6 +328,11 @@ CASES: dict[str, tuple[str, Edit, str]] = {
     ),
     "what-is-judged-and-not-blocked-runs": ("two calls", without("tool.enter"), "a block"),
     "what-judges-change-runs": ("a changed input", without("tool.enter"), "two calls"),
+    "what-judges-add-beyond-json-costs-no-call": (
+        "a function put into an input",
+        without("tool.enter"),
+        "a changed input",
+    ),
     "a-native-call-that-nobody-touches-runs": ("two calls", without("native.enter"), "a block"),
     "what-is-blocked-says-something": (
         "a block",
