@@ -215,7 +215,15 @@ def in_force(story: Story, context: Context) -> Iterator[tuple[Event, int, set[s
         enter = story.enters.get(mine[-1]["invocation"] or "")
         if enter is None and story.number(mine[-1]) < began:
             continue  # Set before anything was at work: that it waits for its agent is another rule's.
+        if enter is None and _came_late(story, mine[-1], created[0]):
+            continue  # Nor is this: whom a package serves that came beside its agent shows in its handlers alone.
         names, end = (mine[-1]["args"] or [None])[0], story.gone.get(mine[-1]["instance"], len(story.events))
         done = "returned" in story.outcomes.get(mine[-1]["api"], {}) and end > at
         if done and isinstance(names, list) and (enter is None or enter.kind != "native.enter"):
             yield request, story.number(mine[-1]), set(map(str, names))
+
+
+def _came_late(story: Story, event: Event, agent: Event) -> bool:
+    """Whether the package of an API call was loaded after the agent was there."""
+    package, there = story.package_of(event), story.number(agent)
+    return any(load["package"] == package and story.number(load) > there for load in story.acts["load"])
