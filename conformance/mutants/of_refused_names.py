@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from conformance.mutants.registry import mutant
@@ -82,6 +83,29 @@ class RefusedNamesAreOwnTools(_OwnByName):
         def takes_for_own(self, instance: Instance, name: str) -> bool:
             refused: list[PiTool] = self.bridge.registrations.refused  # type: ignore[attr-defined]
             return any(tool.instance is instance and tool.name == name for tool in refused)
+
+
+@mutant()
+class ChangesUnderARefusedNameAreLost(_OwnByName):
+    """Keeps what a package changes of another one's tool's arguments, whose name it was refused, from that tool."""
+
+    registrations_type = _RemembersRefused
+
+    class gate_type(ToolCallGate):
+        bridge: Bridge
+
+        async def ask_one(
+            self, subscription: Subscription, call: Call, event: Event, signal: AbortSignal | None
+        ) -> Verdict | None:
+            refused: list[PiTool] = self.bridge.registrations.refused  # type: ignore[attr-defined]
+            shadow = any(tool.instance is subscription.instance and tool.name == call.name for tool in refused)
+            if not shadow or not isinstance(call.input, dict):
+                return await super().ask_one(subscription, call, event, signal)
+            before = deepcopy(call.input)
+            verdict = await super().ask_one(subscription, call, event, signal)
+            call.input.clear()
+            call.input.update(before)
+            return verdict
 
 
 @mutant()

@@ -1639,6 +1639,23 @@ Feature: registerTool
         description: of parcels
         """
 
+    @rule:registerTool.the-first-loaded-package-wins @case:in-the-prompt
+    Scenario: The package that was loaded first has its words in the prompt, and the other one has none
+      Given a package "parcels" with the tool "doubled_label_printer" and
+        """
+        promptSnippet: Prints labels for parcels
+        """
+      And a package "letters" with the tool "doubled_label_printer" and
+        """
+        promptSnippet: Prints labels for letters
+        promptGuidelines: [Lick every stamp]
+        """
+      When the user says "hello"
+      Then request 1 lists "doubled_label_printer"
+      And the system prompt of request 1 has "Prints labels for parcels"
+      And the system prompt of request 1 lacks "Prints labels for letters"
+      And the system prompt of request 1 lacks "Lick every stamp"
+
     @rule:registerTool.a-shared-packages-late-tool-is-every-agents
     Scenario: A tool that a handler registers is every agent's, where they share the package
       Given an agent "main"

@@ -1028,6 +1028,14 @@ Feature: tool_call
     Then the tool "write_note" runs with {"text": "by the editor"}
     And call "1" succeeds
 
+  @rule:tool_call.mutation-reaches-any-packages-tool @case:of-one-name
+  Scenario: A package changes the arguments of another one's tool, whose name it registered, too
+    Given a package "scales" with the tool "weigh"
+    And a package "editor" with the tool "weigh"
+    And package "editor" changes the argument "grams" of "weigh" to 7
+    When the model calls "weigh" with {"grams": 3}
+    Then the tool "weigh" runs with {"grams": 7}
+
   @rule:tool_call.mutation-reaches-any-packages-tool @case:owner-last
   Scenario: A package loaded before the tool's owner
     Given package "editor" changes the argument "text" of "write_note" to "by the editor"
