@@ -1831,8 +1831,8 @@ Feature: tool_call
       returns: {block: true, reason: closed, terminate: true}
       """
     When the model calls "write_note"
-    Then request 2 carries the text "wait, one more thing"
-    And the last request carries the text "and another one"
+    Then the last request carries the text "and another one"
+    And request 2 carries the text "wait, one more thing"
 
     Examples:
       | first     | second    |
