@@ -237,11 +237,39 @@ Feature: tool_execution_end
       """
 
     Examples:
-      | event                |
-      | tool_execution_start |
-      | tool_call            |
-      | tool_result          |
-      | tool_execution_end   |
+      | event              |
+      | tool_call          |
+      | tool_result        |
+      | tool_execution_end |
+
+  @rule:tool_execution_end.agents-do-not-wait-for-each-others-handlers @case:at-the-start
+  Scenario: A start handler, and the tool it tells of, are busy for one agent while another agent calls
+    Given an agent "main"
+    And an agent "other"
+    And package "notes" answers tool_execution_start with
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [log.result]}]
+      """
+    And the tool "read_note" does
+      """
+      when: {agent: main}
+      acts: [{do: hold, kinds: [log.result]}]
+      returns: {content: [{type: text, text: read}], details: {}}
+      """
+    And the model of agent "main" first calls in one message
+      | id   | tool      |
+      | slow | read_note |
+    And the model of agent "other" first calls in one message
+      | id    | tool      |
+      | quick | read_note |
+    When the user says "go" to ["main", "other"]
+    Then this order holds
+      """
+      the tool_execution_start of call "slow" in package "notes"
+      the durable result of call "quick"
+      the return of tool_execution_start of call "slow" in package "notes"
+      """
 
   @rule:tool_execution_end.one-end-for-every-start @case:cancelled-at-the-start
   Scenario: A cancel while the start is told
