@@ -144,3 +144,28 @@ class DetailsCannotBeTouched(ResultPatches):
     def event(self, call: Call, outcome: Outcome) -> Event:
         event = super().event(call, outcome)
         return {**event, "details": _frozen(event["details"])}
+
+
+@mutant()
+class NativeFailuresAreShownToOnePackage(ResultPatches):
+    """Shows the failure of a native tool to the handlers of the first package that listens."""
+
+    async def ask(self, subscriptions: Sequence[Subscription], call: Call, event: Event, execution: Execution) -> bool:
+        if call.tool is None and event["isError"] is True:
+            subscriptions = [each for each in subscriptions if each.instance is subscriptions[0].instance]
+        return await super().ask(subscriptions, call, event, execution)
+
+
+@mutant()
+class NoErrorIsTheLastWord(ResultPatches):
+    """Lets no handler make an error of a result of which an earlier one said that it is none."""
+
+    async def ask(self, subscriptions: Sequence[Subscription], call: Call, event: Event, execution: Execution) -> bool:
+        self._settled = False
+        return await super().ask(subscriptions, call, event, execution)
+
+    def patch(self, subscription: Subscription, call: Call, event: Event, answer: dict[str, Any]) -> bool:
+        if self._settled:
+            answer = {name: item for name, item in answer.items() if name != "isError"}
+        self._settled = self._settled or answer.get("isError") is False
+        return super().patch(subscription, call, event, answer)

@@ -94,6 +94,17 @@ class DetailsWithAnErrorFailTheCall(ToolRuns):
 
 
 @mutant()
+class ResultsWithAnErrorFailTheCall(ToolRuns):
+    """Takes a result that has a field named error for a failure."""
+
+    async def value(self, call: Call, answer: Any) -> Json:
+        """Look for the field first."""
+        if as_object(answer).get("error"):
+            raise RuntimeError(json_text(as_object(answer)["error"]))
+        return await super().value(call, answer)
+
+
+@mutant()
 class DetailsShownForWantOfText(ToolRuns):
     """Shows the model the details of a result that has no blocks."""
 

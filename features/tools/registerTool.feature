@@ -1403,6 +1403,16 @@ Feature: registerTool
       And call "2" succeeds with "one label"
       And call "3" succeeds with "one label"
 
+    @rule:registerTool.text-results-reach-log-and-model @case:with-a-field-named-error
+    Scenario: A result that has a field named error beside its blocks
+      Given a package "parcels" with the tool "print_label"
+      And the tool "print_label" does
+        """
+        returns: {content: [{type: text, text: one label}], details: {}, error: no ink left}
+        """
+      When the model calls "print_label"
+      Then call "1" succeeds with "one label"
+
     @rule:registerTool.every-agents-pictures-are-kept
     Scenario: The pictures of each call of each agent
       Given an agent "main"

@@ -342,6 +342,20 @@ Feature: tool_result
     And call "1" fails and says "no such disk"
     And "/dev/secret" is nowhere in the log
 
+  @rule:tool_result.native-results-are-patched-too @case:failure-for-every-package
+  Scenario: A native tool throws, and two packages are asked
+    Given a native tool "disk_reader"
+    And the body of "disk_reader" does
+      """
+      throws: {$: error, message: no disk at /dev/secret}
+      """
+    And package "watcher" listens to tool_result
+    And package "redactor" replaces the text of results by "no such disk"
+    When the model calls "disk_reader"
+    Then package "watcher" sees tool_result of call "1" with {"isError": true}
+    And package "redactor" sees tool_result of call "1" with {"isError": true}
+    And call "1" fails and says "no such disk"
+
   @rule:tool_result.native-results-are-patched-too @case:made-an-error
   Scenario: A native tool's success that is none
     Given a native tool "disk_reader"
@@ -694,6 +708,21 @@ Feature: tool_result
     And package "watcher" listens to tool_result
     When the model calls "read_note"
     Then package "watcher" sees tool_result of call "1" with {"isError": true}
+
+  @rule:tool_result.patches-chain @case:no-error-then-error
+  Scenario: One package says that a success is no error, the next makes an error of it
+    Given package "optimist" answers tool_result with
+      """
+      returns: {isError: false}
+      """
+    And package "judge" answers tool_result with
+      """
+      returns: {isError: true}
+      """
+    And package "watcher" listens to tool_result
+    When the model calls "read_note"
+    Then package "watcher" sees tool_result of call "1" with {"isError": true}
+    And call "1" fails
 
   @rule:tool_result.patches-chain @case:error-then-content
   Scenario: One package makes an error of a success, the next replaces its text
