@@ -134,6 +134,15 @@ class ListsWhatWasAskedFor(ActiveTools):
 
 
 @mutant()
+class EachRequestIsAnnounced(Bridge):
+    """Asks packages before every request what they ask for before the first one of a prompt."""
+
+    async def assemble(self, assembly: Assembly, context: PromptContext, following: Next) -> Assembly:
+        self._opening.add(context.agent)
+        return await super().assemble(assembly, context, following)
+
+
+@mutant()
 class FirstPromptIsAnnounced(Bridge):
     """Asks packages before the first prompt of an agent and before no later one."""
 

@@ -28,6 +28,20 @@ Feature: setActiveTools
     And request 5 lists "global_reader_tool"
     And request 5 does not list "global_writer_tool"
 
+  @rule:setActiveTools.narrows-the-next-request @case:after-before-agent-start
+  Scenario: A list set while a call is judged takes the place of one that was set before the prompt's first request
+    Given package "modes" calls setActiveTools with [["global_reader_tool", "global_writer_tool"]] in before_agent_start
+    And package "narrower" answers tool_call with
+      """
+      when: {nth: 1}
+      acts: [{do: pi, call: setActiveTools, args: [[global_reader_tool]]}]
+      """
+    And the model first calls "global_reader_tool"
+    When the model calls "global_reader_tool"
+    Then request 2 does not list "global_writer_tool"
+    And request 3 lists "global_reader_tool"
+    And request 3 does not list "global_writer_tool"
+
   @rule:setActiveTools.narrows-the-next-request @case:after-a-cancel
   Scenario: It stays gone when the user cancels the turn
     Given package "modes" answers tool_call with
