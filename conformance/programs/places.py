@@ -92,13 +92,14 @@ def steady(story: Story, call: Call, event: str) -> list[Event]:
     """Return the entries of handlers that were there when the call's batch began.
 
     Whether one that is added meanwhile is told is the implementation's choice; and where there are several agents, for
-    which of them it listens.
+    which of them it listens. One that is added again after the call was there all the same.
     """
     several = len(story.kinds["agent.created"]) > 1
+    last = max((story.number(events[-1]) for events in call.events.values()), default=len(story.events))
     late = {
         (each.instance, each.handler)
         for each in story.subscriptions
-        if is_late(story, each) and (several or each.since > call.batch.begin)
+        if is_late(story, each) and (several or call.batch.begin < each.since < last)
     }
     return [each for each in call.handled(event) if (each["instance"], each["handler"]) not in late]
 
