@@ -16,7 +16,8 @@ from conformance.drivers.protocol import AgentPrompt, Message, ModelAnswer, Nati
 from conformance.drivers.reference import make_backend
 from conformance.invariants import Broken
 from conformance.mutants import load_mutants, sweep
-from conformance.mutants.sweep import Ground, changed, sweep_one
+from conformance.mutants.ground import Ground, changed
+from conformance.mutants.sweep import sweep_one
 from conformance.programs.clock import patient_runner
 from conformance.programs.drawing import MOST
 from conformance.programs.likeness import first_difference, normal
