@@ -120,7 +120,7 @@ def _told(pair: Pair, call: Call, other: Call, path: Path, *events: str) -> bool
         rule = path.told(event)
         if rule is None:
             continue
-        right, found = _listeners(pair.right, call, event), _listeners(pair.found, other, event)
+        right, found = map(_listeners, steady(pair, call, other, event))
         if sorted(right) != sorted(found):
             packages = sorted({row[0] for row in (*right, *found)})
             package = next(name for name in packages if _of(right, name) != _of(found, name)) if right or found else ""
@@ -157,7 +157,7 @@ def _inputs(pair: Pair, call: Call, other: Call, path: Path) -> bool:
         return True
     if len(call.handled(GATE)) > 1 and any(_assigns(pair.right, each) for each in call.handled(GATE)):
         return False  # Whether the next judge is shown what one assigns is the implementation's choice.
-    for number, (one, two) in enumerate(zip(*_both(pair, call, other, GATE), strict=False)):
+    for number, (one, two) in enumerate(zip(*steady(pair, call, other, GATE), strict=False)):
         rule = "tool_call.mutation-is-seen-by-later-handlers"
         if not number:
             rule = "tool_call.the-gate-sees-checked-arguments" if path.own else "tool_call.every-call-is-judged"
@@ -172,7 +172,8 @@ def _updates(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     """Say what each handler is told of a running tool, and in which order."""
     if path.told(UPDATE) is None:
         return True
-    rights, founds = _partials(pair.right, call), _partials(pair.found, other)
+    entered = steady(pair, call, other, UPDATE)
+    rights, founds = _partials(pair.right, entered[0]), _partials(pair.found, entered[1])
     for key in sorted(rights.keys() & founds.keys()):
         right, found = rights[key], founds[key]
         where = f"{call.label}: the updates that {key[0]} is told"
@@ -198,10 +199,9 @@ def _sees_updates(call: Call, package: str, right: list[Any], found: list[Any]) 
     return tuple(f'package "{package}" sees {UPDATE} of call "{call.id}" with {each}' for each in lost[:1])
 
 
-def _partials(story: Story, call: Call) -> dict[tuple[str, str], list[Any]]:
+def _partials(story: Story, entered: list[Event]) -> dict[tuple[str, str], list[Any]]:
     """Return the partial results by package and handler; of a handler that writes into them, nothing."""
     found: dict[tuple[str, str], list[Any]] = {}
-    entered = steady(story, call, UPDATE)
     if any(story.reply(event).get("ops") for event in entered):
         return found
     for event in entered:
@@ -209,13 +209,9 @@ def _partials(story: Story, call: Call) -> dict[tuple[str, str], list[Any]]:
     return found
 
 
-def _listeners(story: Story, call: Call, event: str) -> list[list[str]]:
-    """Package and handler of every entry that serves the call's agent, in order."""
-    return [[str(each["package"]), str(each["handler"])] for each in steady(story, call, event)]
-
-
-def _both(pair: Pair, call: Call, other: Call, event: str) -> tuple[list[Event], list[Event]]:
-    return steady(pair.right, call, event), steady(pair.found, other, event)
+def _listeners(entered: list[Event]) -> list[list[str]]:
+    """Package and handler of every entry, in order."""
+    return [[str(each["package"]), str(each["handler"])] for each in entered]
 
 
 def _assigns(story: Story, gate: Event) -> bool:

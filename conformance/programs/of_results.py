@@ -138,7 +138,7 @@ def _end(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     """Say what the end handlers are told of the result."""
     if path.way not in ("ran", "threw") or not path.result:
         return True
-    for one, two in zip(steady(pair.right, call, END), steady(pair.found, other, END), strict=False):
+    for one, two in zip(*steady(pair, call, other, END), strict=False):
         payloads = [event["payload"] if isinstance(event["payload"], dict) else {} for event in (one, two)]
         shown = [each.get("result") for each in payloads]
         results: list[dict[str, Any]] = [each if isinstance(each, dict) else {} for each in shown]
@@ -165,7 +165,8 @@ def _pictures_shown(pair: Pair, call: Call, other: Call, path: Path) -> bool:
     """Say which pictures the first handler of a result is shown."""
     if not path.own or not path.shows_pictures:
         return True
-    for one, two in zip(steady(pair.right, call, RESULT)[:1], steady(pair.found, other, RESULT)[:1], strict=False):
+    first = [entered[:1] for entered in steady(pair, call, other, RESULT)]
+    for one, two in zip(*first, strict=False):
         shown = [images_of((event["payload"] or {}).get("content")) for event in (one, two)]
         where = f"{call.label}: the pictures {one['package']} is shown"
         content = (one["payload"] or {}).get("content")

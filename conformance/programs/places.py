@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.invariants import Story
 from conformance.invariants._story import Batch, Call, Subscription
+from conformance.programs.statements import Pair
 from conformance.trace import Event
 
 BESIDE = ("cancel", "steer", "follow_up")
@@ -88,20 +89,28 @@ def shared_changes(story: Story, before: int) -> list[Any]:
     return found
 
 
-def steady(story: Story, call: Call, event: str) -> list[Event]:
-    """Return the entries of handlers that were there when the call's batch began.
+def steady(pair: Pair, call: Call, other: Call, event: str) -> tuple[list[Event], list[Event]]:
+    """Return the entries of handlers that were there on both sides when the call's batch began.
 
     Whether one that is added meanwhile is told is the implementation's choice; and where there are several agents, for
-    which of them it listens. One that is added again after the call was there all the same.
+    which of them it listens.
     """
+    late = _late(pair.right, call) | _late(pair.found, other)
+    right, found = (
+        [each for each in side.handled(event) if (each["package"], each["handler"]) not in late]
+        for side in (call, other)
+    )
+    return right, found
+
+
+def _late(story: Story, call: Call) -> set[tuple[str, str]]:
+    """Return, by package and name, the handlers that were added at work after a call's batch had begun."""
     several = len(story.kinds["agent.created"]) > 1
-    last = max((story.number(events[-1]) for events in call.events.values()), default=len(story.events))
-    late = {
-        (each.instance, each.handler)
+    return {
+        (story.package_of(story.events[each.since]), each.handler)
         for each in story.subscriptions
-        if is_late(story, each) and (several or call.batch.begin < each.since < last)
+        if is_late(story, each) and (several or each.since > call.batch.begin)
     }
-    return [each for each in call.handled(event) if (each["instance"], each["handler"]) not in late]
 
 
 def is_late(story: Story, subscription: Subscription) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import load_catalogue
+from conformance.drivers.backend import InProcessDriver
 from conformance.drivers.protocol import NativeAnswer, NativeSpec, Op, PolicySpec, Reply, ToolSpec
 from conformance.drivers.specs import make_driver, parse
 from conformance.peer import error, text_result
@@ -30,10 +31,12 @@ from conformance.programs.operations import (
     Turn,
 )
 from conformance.programs.run import Connection, run_program
+from conformance.programs.search import own_connection
 from conformance.scripts import Behaviour, CallPi, Cancel, Match, NativeBehaviour, Say, Update
 from conformance.verdicts import RuleFailed
 from tests.fast.every_operation import says
 from tests.fast.scenarios import performed
+from tests.right_bridges.table import load_right_bridges
 
 SCHEMA = {"type": "object", "properties": {"s": {"type": "string"}, "n": {"type": "number"}}, "required": ["s"]}
 EVENTS = ("tool_execution_start", "tool_call", "tool_execution_update", "tool_result", "tool_execution_end")
@@ -448,3 +451,23 @@ def test_beside_the_real_pi_only_what_is_the_same_there_counts(side: Side) -> No
     object.__setattr__(wrong.context, "role", "pi")
 
     assert differ(program, right, wrong) is None
+
+
+def test_a_handler_that_is_added_again_on_one_side_is_no_difference(side: Side) -> None:
+    """There the package's tools stay switched on, so that one of them runs again and adds it once more."""
+    adds = Behaviour(acts=[CallPi(call="on", args=[{"id": "late", "event": "tool_call", "sync": {}}])])
+    narrows = NativeBehaviour(acts=[CallPi(call="setActiveTools", args=[[]], package="alpha")])
+    program: list[AnyOperation] = [
+        package(body=adds),
+        AddNative(native=NativeSpec(name="look"), does=[narrows]),
+        asks(("stow", '{"s":"x"}')),
+        asks(("look", "{}"), ("stow", '{"s":"x"}')),
+    ]
+    right = load_right_bridges()["one-instance-on-each-scope"]
+    at = own_connection(InProcessDriver(right.name, right.make_backend))
+
+    found = differ(program, run_program(side("reference"), program), run_program(at, program))
+    at.runner.run(at.driver.close())
+    at.runner.close()
+
+    assert found is None
