@@ -13,6 +13,7 @@ from conformance.invariants._pictures import PNG, keeps_pictures
 from conformance.invariants._story import Call, Story, tagged
 from conformance.trace import Event, images_of, text_of
 
+_POINTS = "-*\u2022"
 _BULLET = re.compile(r"^\s*[-*\u2022]\s*$", re.MULTILINE)
 _BUILT_IN = re.compile(r"built.?in", re.IGNORECASE)
 
@@ -143,11 +144,15 @@ def a_text_that_a_tool_throws_is_told(story: Story, context: Context) -> Answers
 
 @invariant("registerTool.prompt-snippet-while-active")
 def blank_guidelines_leave_no_trace(story: Story, context: Context) -> Answers:
+    """Where no text is given that begins like a point: how lines are broken has no rule."""
     blank: dict[str, int] = {}
     for name, events in story.registrations.items():
         for event in events:
             lines = event["args"][0].get("promptGuidelines") or ()
-            if any(isinstance(line, str) and not line.strip() for line in lines):
+            given = [line for line in lines if isinstance(line, str)]
+            if any(line.lstrip()[:1] in _POINTS for line in given if line.strip()):
+                return
+            if any(not line.strip() for line in given):
                 blank.setdefault(name, story.number(event))
     requests = story.kinds["model.request"] if blank else []
     for request in requests:

@@ -24,6 +24,7 @@ from conformance.programs.places import (
     is_cut,
     lists_set,
     lists_while_loading,
+    met_while_made,
     shared_changes,
     switched_off,
     unchanged,
@@ -197,6 +198,8 @@ class _Walk:
         return equal
 
     def _requests(self, right: Event, found: Event) -> bool:
+        if met_while_made(self.pair.right, right) or met_while_made(self.pair.found, found):
+            return False
         left_out = self._left_out(self.pair.right.number(right), right.agent or "")
         return compare_requests(self.pair, right, found, left_out, self.free.owners.keys() - left_out)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from conformance.invariants import Story
-from conformance.invariants._story import Batch, Call, Subscription
+from conformance.invariants._story import CHANGES, Batch, Call, Subscription
 from conformance.programs.statements import Pair
 from conformance.trace import Event
 
@@ -87,6 +87,21 @@ def shared_changes(story: Story, before: int) -> list[Any]:
         elif event.kind == "operator" and event["act"] in ("native", "drop-native", "policy"):
             found.append([event["act"], event["natives"]])
     return found
+
+
+def met_while_made(story: Story, request: Event) -> bool:
+    """Whether something that may change its tools was done for a call while a request was made.
+
+    A host may look at the tools as soon as the step before is over; what is told beside the pipeline comes when it may.
+    """
+    at = story.number(request)
+    begun = story.prepared(request.agent or "", at)
+    for event in story.events[at if begun is None else begun : at]:
+        if event.kind == "api.call" and event["call"] in CHANGES:
+            enter = story.enters.get(event["invocation"] or "")
+            if enter is not None and enter["event"] != "before_agent_start":
+                return True
+    return False
 
 
 def steady(pair: Pair, call: Call, other: Call, event: str) -> tuple[list[Event], list[Event]]:
