@@ -19,10 +19,10 @@ from conformance.programs.of_lists import compare_idle, compare_lists
 from conformance.programs.of_requests import compare_requests
 from conformance.programs.operations import Program
 from conformance.programs.places import (
+    changes_for,
     goes_on,
     interfered,
     is_cut,
-    lists_set,
     lists_while_loading,
     met_while_made,
     shared_changes,
@@ -127,15 +127,14 @@ class _Walk:
         return self._requests(batch.request, other.request) and self._batch(batch, other)
 
     def _same_tools(self, agent: str, right: int, found: int) -> bool:
-        """Whether the same was done before to the tools of an agent, on both sides.
+        """Whether the same was done before to the tools of an agent, on both sides and in the same order.
 
-        What a body does that ran on one side alone, the other side has not; where agents work at once, an act may
-        meet either of them.
+        What a body does that ran on one side alone, the other side has not; where calls or agents work at once, an act
+        may meet either of them, and one act another.
         """
         places = (self.pair.right, right), (self.pair.found, found)
-        lists = [lists_set(story, agent, before) for story, before in places]
-        done = [sorted(map(str, shared_changes(story, before))) for story, before in places]
-        return lists[0] == lists[1] and done[0] == done[1]
+        done = [changes_for(story, agent, before) for story, before in places]
+        return done[0] == done[1]
 
     def _batch(self, batch: Batch, other: Batch) -> bool:
         """Say everything of a batch; return whether what comes after it means the same in both."""

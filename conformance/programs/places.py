@@ -66,27 +66,35 @@ def lists_while_loading(story: Story) -> set[tuple[str, bool]]:
     }
 
 
-def lists_set(story: Story, agent: str, before: int) -> list[Any]:
-    """Return the lists that were set before for an agent: where agents work at once, an act may meet either of them."""
-    found = []
-    for event in story.kinds["api.call"]:
-        if story.number(event) < before and event["call"] == "setActiveTools":
-            enter = story.enters.get(event["invocation"] or "")
-            if enter is None or enter.agent == agent:
-                found.append(event["args"])
-    return found
-
-
 def shared_changes(story: Story, before: int) -> list[Any]:
     """Return what was done before that concerns every agent: tools and handlers that came or went, and policies."""
-    found: list[Any] = []
+    return [change for event in story.events[:before] if (change := _shared(event)) is not None]
+
+
+def changes_for(story: Story, agent: str, before: int) -> list[Any]:
+    """Return what was done before that concerns an agent: what concerns every one, and the lists that were set for it.
+
+    Where agents work at once, a list may meet either of them.
+    """
+    found = []
     for event in story.events[:before]:
-        late = event["call"] == "on" and event["invocation"]
-        if event.kind == "api.call" and (late or event["call"] in ("registerTool", "unregisterTool")):
-            found.append([event["call"], event["args"]])
-        elif event.kind == "operator" and event["act"] in ("native", "drop-native", "policy"):
-            found.append([event["act"], event["natives"]])
+        change = _shared(event)
+        if event.kind == "api.call" and event["call"] == "setActiveTools":
+            enter = story.enters.get(event["invocation"] or "")
+            if enter is None or enter.agent == agent:
+                change = [event["call"], event["args"]]
+        if change is not None:
+            found.append(change)
     return found
+
+
+def _shared(event: Event) -> list[Any] | None:
+    late = event["call"] == "on" and event["invocation"]
+    if event.kind == "api.call" and (late or event["call"] in ("registerTool", "unregisterTool")):
+        return [event["call"], event["args"]]
+    if event.kind == "operator" and event["act"] in ("native", "drop-native", "policy"):
+        return [event["act"], event["natives"]]
+    return None
 
 
 def met_while_made(story: Story, request: Event) -> bool:
