@@ -81,8 +81,14 @@ def _changed(story: Story, call: Call, enter: Event) -> bool:
 def _asked(story: Story, enter: Event) -> Iterator[tuple[Event, Any]]:
     """Yield the API calls of one invocation, with their outcomes."""
     for event in story.kinds["api.call"]:
-        if event["invocation"] == enter["invocation"]:
+        if event["invocation"] == enter["invocation"] and not _failed(story, event):
             yield event, story_outcome(story, event)
+
+
+def _failed(story: Story, event: Event) -> bool:
+    """Whether an API call is one of an instance that failed to load: what such a one may do has no rule."""
+    made = story.instances.get(event["instance"] or "")
+    return made is not None and made["error"] is not None
 
 
 def story_outcome(story: Story, event: Event) -> Any:
@@ -104,8 +110,7 @@ def _idle(story: Story) -> Iterator[tuple[Event, Any]]:
         elif event.kind == "agent.disposed":
             return  # What an instance may still do whose agent is gone has no rule.
         elif event.kind == "api.call" and not event["invocation"] and turns <= 0 and event["call"] != "on":
-            instance = story.instances.get(event["instance"] or "")
-            if instance is None or "error" not in instance.data:  # Nor has what one may do that failed to load.
+            if not _failed(story, event):
                 yield event, story_outcome(story, event)
 
 
