@@ -109,9 +109,10 @@ def _idle(story: Story) -> Iterator[tuple[Event, Any]]:
             turns -= 1
         elif event.kind == "agent.disposed":
             return  # What an instance may still do whose agent is gone has no rule.
-        elif event.kind == "api.call" and not event["invocation"] and turns <= 0 and event["call"] != "on":
-            if not _failed(story, event):
-                yield event, story_outcome(story, event)
+        elif event.kind == "api.call" and not event["invocation"] and turns <= 0:
+            if event["call"] == "on" or _failed(story, event):
+                continue
+            yield event, story_outcome(story, event)
 
 
 def _compare(
