@@ -181,7 +181,9 @@ def switched_off(story: Story, agent: str, before: int, own: Collection[str]) ->
     # A list that was set after the step had begun is in force for its request or not.
     if not isinstance(names, list) or (begun is not None and since > begun):
         return set(own)
-    return set(own) - set(map(str, names)) - _registered_after(story, since, before)
+    # One that was set while packages were loaded is applied once there is an agent, and means what is there by then.
+    applied = max([since, *map(story.number, story.kinds["agent.created"][:1])])
+    return set(own) - set(map(str, names)) - _registered_after(story, applied, before)
 
 
 def _registered_after(story: Story, since: int, before: int) -> set[str]:

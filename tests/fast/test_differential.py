@@ -10,7 +10,7 @@ import pytest
 
 from conformance.catalogue import load_catalogue
 from conformance.drivers.backend import InProcessDriver
-from conformance.drivers.protocol import NativeAnswer, NativeSpec, Op, PolicySpec, Reply, ToolSpec
+from conformance.drivers.protocol import ApiCall, NativeAnswer, NativeSpec, Op, PolicySpec, Reply, ToolSpec
 from conformance.drivers.specs import make_driver, parse
 from conformance.peer import error, text_result
 from conformance.programs.clock import patient_runner
@@ -463,11 +463,23 @@ def test_a_handler_that_is_added_again_on_one_side_is_no_difference(side: Side) 
         asks(("stow", '{"s":"x"}')),
         asks(("look", "{}"), ("stow", '{"s":"x"}')),
     ]
-    right = load_right_bridges()["one-instance-on-each-scope"]
-    at = own_connection(InProcessDriver(right.name, right.make_backend))
+    assert beside_right_bridge(side, "one-instance-on-each-scope", program) is None
 
-    found = differ(program, run_program(side("reference"), program), run_program(at, program))
-    at.runner.run(at.driver.close())
-    at.runner.close()
 
-    assert found is None
+def test_a_list_from_loading_is_about_what_is_there_once_it_is_applied(side: Side) -> None:
+    """So it may leave out a tool that was registered after it, which another bridge cannot switch off."""
+    narrows = AddPackage(name="first", calls=[ApiCall(call="setActiveTools", args=[[]])])
+    program: list[AnyOperation] = [narrows, package(), asks(("ghost", "{}"))]
+
+    assert beside_right_bridge(side, "one-instance-on-each-scope", program) is None
+
+
+def beside_right_bridge(side: Side, name: str, program: list[AnyOperation]) -> Difference | None:
+    """What tells a bridge that is right from the reference in a program."""
+    bridge = load_right_bridges()[name]
+    at = own_connection(InProcessDriver(bridge.name, bridge.make_backend))
+    try:
+        return differ(program, run_program(side("reference"), program), run_program(at, program))
+    finally:
+        at.runner.run(at.driver.close())
+        at.runner.close()
